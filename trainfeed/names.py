@@ -1,0 +1,27 @@
+"""The names by which the parts of a deployment find each other at run time.
+
+The stacks write under these names and the command line reads them, so neither
+needs the other's exports: a replaced file system is found by the same parameter.
+"""
+
+PROJECT = "trainfeed"
+
+
+def facts_parameter(source: str) -> str:
+    """The SSM parameter that holds the facts of a source (`fsx-lustre`)."""
+    return f"/{PROJECT}/sources/{source}"
+
+
+def job_parameter(job: str) -> str:
+    """The SSM parameter that tells where a job template's state machine and code live."""
+    return f"/{PROJECT}/jobs/{job}"
+
+
+def state_machine(job: str) -> str:
+    """The Step Functions state machine of a job template."""
+    return f"{PROJECT}-{job}"
+
+
+def stack(job: str) -> str:
+    """The CloudFormation stack of a job: `training` is deployed as `TrainingJobStack`."""
+    return "".join(part.capitalize() for part in job.split("-")) + "JobStack"

@@ -1,0 +1,1 @@
+"""What AWS accepts, as data: one module per subject."""

@@ -1,0 +1,115 @@
+"""A rule as data, and how rules are applied: every finding at once, nothing judged that is not yet known."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+
+class Level(StrEnum):
+    """How bad a finding is; only errors stop a command."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class _Unresolved:
+    def __repr__(self) -> str:
+        return "UNRESOLVED"
+
+
+#: Stands where a value is only known at deployment (a CDK token). It is typed as Any so that the
+#: fields of the judged values keep their plain types; rules that read such a field are skipped.
+UNRESOLVED: Any = _Unresolved()
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """How AWS itself refuses what the rule describes: the operation (`fsx:CreateFileSystem`) and its error code."""
+
+    operation: str
+    code: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule(Generic[T]):
+    """One thing AWS, or good sense, asks of a value.
+
+    Attributes:
+        id: what a person looks up (`LUSTRE-CAPACITY`).
+        level: error, warning or info.
+        statement: the rule in one sentence.
+        source: the address of the page that says so.
+        checked: the day the source was read.
+        reads: the fields the predicate looks at; if one of them is unresolved, the rule is not judged.
+        violated: the message for a value that breaks the rule (what is wrong, the value given, the
+            values allowed, what to do), or None for one that keeps it.
+        refused_by: the AWS operations that refuse it; empty for advice of our own.
+    """
+
+    id: str
+    level: Level
+    statement: str
+    source: str
+    checked: date
+    reads: tuple[str, ...]
+    violated: Callable[[T], str | None]
+    refused_by: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A rule that a value breaks, and how."""
+
+    rule: Rule[Any]
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.rule.id} ({self.rule.level}): {self.message}"
+
+
+class RuleViolationError(ValueError):
+    """One or more errors among the findings; the text holds them all."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(map(str, self.findings)))
+
+
+def check(rules: Iterable[Rule[T]], value: T) -> tuple[Finding, ...]:
+    """Every finding of the rules on a value, in the rules' order."""
+    return tuple(
+        Finding(rule=rule, message=message)
+        for rule in rules
+        if _known(value, rule.reads) and (message := rule.violated(value)) is not None
+    )
+
+
+def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that stop a command."""
+    return tuple(finding for finding in findings if finding.rule.level is Level.ERROR)
+
+
+def refusal(rules: Iterable[Rule[T]], value: T, operation: str) -> tuple[Refusal, str] | None:
+    """How an AWS operation refuses a value, and its message; None where it accepts it."""
+    for rule in rules:
+        for refused in rule.refused_by:
+            if refused.operation == operation and check((rule,), value):
+                return refused, check((rule,), value)[0].message
+    return None
+
+
+def _known(value: Any, reads: tuple[str, ...]) -> bool:
+    return all(not _unresolved(getattr(value, name)) for name in reads)
+
+
+def _unresolved(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(_unresolved(item) for item in value)
+    if is_dataclass(value):
+        return any(_unresolved(getattr(value, item.name)) for item in fields(value))
+    return value is UNRESOLVED
