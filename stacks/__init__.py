@@ -1,0 +1,1 @@
+"""The deployable stacks of trainfeed."""

@@ -1,0 +1,1 @@
+"""CDK constructs that provision and wire the data source of a SageMaker training job."""

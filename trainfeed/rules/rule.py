@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """How AWS itself refuses what the rule describes: the operation (`fsx:CreateFileSystem`) and its error code."""
+    """How AWS itself refuses it: the operation (`fsx:CreateFileSystem`) and its error code."""
 
     operation: str
     code: str
