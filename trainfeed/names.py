@@ -6,6 +6,10 @@ needs the other's exports: a replaced file system is found by the same parameter
 
 PROJECT = "trainfeed"
 
+#: The tag on everything the stacks make. Its value is the name of the stack that made it, so that
+#: `trainfeed ls` and `trainfeed delete-bucket` know what is theirs, and whether a stack still owns it.
+STACK_TAG = "trainfeed:stack"
+
 
 def facts_parameter(source: str) -> str:
     """The SSM parameter that holds the facts of a source (`fsx-lustre`)."""
