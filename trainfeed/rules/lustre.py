@@ -1,14 +1,42 @@
 """What FSx for Lustre accepts of a file system, before an hour is lost finding out."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 
+from trainfeed.rules.lustre_sizes import EFA_STEPS_GIB, Sizes, sizes
+from trainfeed.rules.regions import LUSTRE_DEPLOYMENT_TYPES, LUSTRE_SMALL_TIERS
 from trainfeed.rules.rule import Level, Refusal, Rule
-from trainfeed.sources import S3Link
+from trainfeed.sources import S3Link, S3Uri
 
 _CHECKED = date(2026, 11, 20)
-_CREATE_FILE_SYSTEM = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
+_CREATE = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
+_CONFIGURATION = (
+    "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html"
+)
+_UPDATE = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html"
+_GUIDE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide"
+_BAD_REQUEST = (Refusal(operation="fsx:CreateFileSystem", code="BadRequest"),)
+
+DEPLOYMENT_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
+STORAGE_TYPES = ("SSD", "HDD", "INTELLIGENT_TIERING")
+LUSTRE_VERSIONS = ("2.10", "2.12", "2.15")
+COMPRESSION_TYPES = ("NONE", "LZ4")
+AUTO_IMPORT_POLICIES = ("NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED")
+DRIVE_CACHE_TYPES = ("NONE", "READ")
+MAX_CHUNK_SIZE_MIB = 512_000
+
+_TIERS = {
+    ("PERSISTENT_1", "SSD"): (50, 100, 200),
+    ("PERSISTENT_1", "HDD"): (12, 40),
+    ("PERSISTENT_2", "SSD"): (125, 250, 500, 1000),
+}
+_STORAGE_OF = {
+    "SCRATCH_1": ("SSD",),
+    "SCRATCH_2": ("SSD",),
+    "PERSISTENT_1": ("SSD", "HDD"),
+    "PERSISTENT_2": ("SSD", "INTELLIGENT_TIERING"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,57 +44,601 @@ class LustreConfiguration:
     """A Lustre file system as it is asked for; None stands for a field left out of the request.
 
     Attributes:
-        storage_capacity_gib: in GiB.
+        storage_capacity_gib: in GiB; None for Intelligent-Tiering alone.
         per_unit_storage_throughput: MB/s per TiB, of the persistent types alone.
+        throughput_capacity_mbps: MB/s, of Intelligent-Tiering alone.
+        metadata_mode: AUTOMATIC or USER_PROVISIONED, of PERSISTENT_2 alone.
+        metadata_iops: with USER_PROVISIONED alone.
+        export_overwrites_import: the export path may be the import path, overwriting the source.
+        subnet_ids: None where the subnet is not settled yet.
         links: the data repository associations to be made on it.
         dataset_bytes: the size of the linked data where it is known.
     """
 
-    storage_capacity_gib: float
+    storage_capacity_gib: float | None
     deployment_type: str = "SCRATCH_2"
     storage_type: str = "SSD"
     per_unit_storage_throughput: int | None = None
+    throughput_capacity_mbps: int | None = None
     file_system_type_version: str | None = "2.15"
     data_compression_type: str = "LZ4"
+    drive_cache_type: str | None = None
     kms_key_id: str | None = None
     efa_enabled: bool = False
+    metadata_mode: str | None = None
     metadata_iops: int | None = None
     import_path: str | None = None
     export_path: str | None = None
+    export_overwrites_import: bool = False
     auto_import_policy: str | None = None
     imported_file_chunk_size_mib: int | None = None
-    subnet_ids: tuple[str, ...] = ()
+    automatic_backup_retention_days: int | None = None
+    subnet_ids: tuple[str, ...] | None = None
     region: str | None = None
     links: tuple[S3Link, ...] = ()
     dataset_bytes: int | None = None
 
+    @property
+    def lustre_version(self) -> str:
+        """The version the file system gets, AWS's default where none is asked for."""
+        if self.file_system_type_version is not None:
+            return self.file_system_type_version
+        if self.deployment_type != "PERSISTENT_2":
+            return "2.10"
+        return "2.12" if self.metadata_mode is None else "2.15"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LustreGrowth:
+    """A new capacity asked of a file system that exists.
+
+    Attributes:
+        current: the file system as it is.
+        storage_capacity_gib: the capacity it shall have, in GiB.
+    """
+
+    current: LustreConfiguration
+    storage_capacity_gib: float
+
+
+def _one_of(allowed: tuple[str, ...]) -> str:
+    return f"Allowed: {', '.join(allowed)}."
+
+
+def _deployment_type(value: LustreConfiguration) -> str | None:
+    if value.deployment_type in DEPLOYMENT_TYPES:
+        return None
+    return f"There is no deployment type {value.deployment_type!r}. {_one_of(DEPLOYMENT_TYPES)}"
+
+
+def _storage_type(value: LustreConfiguration) -> str | None:
+    allowed = _STORAGE_OF.get(value.deployment_type, STORAGE_TYPES)
+    if value.storage_type in allowed:
+        return None
+    return f"{value.deployment_type} has no {value.storage_type} storage. {_one_of(allowed)}"
+
 
 def _capacity(value: LustreConfiguration) -> str | None:
-    step, smallest = 2400, 1200
     given = value.storage_capacity_gib
-    if value.deployment_type not in ("SCRATCH_2",) or given == smallest or (given > 0 and given % step == 0):
+    if value.storage_type == "INTELLIGENT_TIERING":
+        if given is None:
+            return None
+        return (
+            f"Intelligent-Tiering storage grows by itself and takes no capacity; {given:.12g} GiB was given. "
+            "Leave it out and set the throughput capacity."
+        )
+    known = sizes(value.deployment_type, value.storage_type, value.per_unit_storage_throughput)
+    if known is None or (given is not None and given in known):
+        return None
+    kind = f"{value.deployment_type} {value.storage_type} file system"
+    if given is None:
+        return f"A {kind} needs a storage capacity. Allowed: {known}. The smallest is {known.nearest(0)}."
+    return f"A {kind} of {given:.12g} GiB does not exist. Allowed: {known}. Choose {known.nearest(given)}."
+
+
+def _tier(value: LustreConfiguration) -> str | None:
+    given = value.per_unit_storage_throughput
+    allowed = _TIERS.get((value.deployment_type, value.storage_type), ())
+    if allowed and value.deployment_type == "PERSISTENT_2" and value.region in LUSTRE_SMALL_TIERS:
+        allowed = allowed[:2]
+    kind = f"{value.deployment_type} {value.storage_type}"
+    if given is None:
+        if not allowed:
+            return None
+        return f"{kind} needs a throughput tier, and none was given. Allowed: {_tiers(allowed)}."
+    if given in allowed:
+        return None
+    if not allowed:
+        return f"{kind} has no throughput tiers, and {given} MB/s per TiB was given. Leave the tier out."
+    where = f" in {value.region}" if value.region in LUSTRE_SMALL_TIERS else ""
+    return f"{kind} has no tier of {given} MB/s per TiB{where}. Allowed: {_tiers(allowed)}."
+
+
+def _tiers(allowed: tuple[int, ...]) -> str:
+    return f"{', '.join(map(str, allowed))} MB/s per TiB"
+
+
+def _intelligent_tiering(value: LustreConfiguration) -> str | None:
+    given = value.throughput_capacity_mbps
+    if value.storage_type != "INTELLIGENT_TIERING":
+        if given is None:
+            return None
+        return (
+            f"Only Intelligent-Tiering storage takes a throughput capacity; {given} MB/s was given to "
+            f"{value.storage_type}. Leave it out."
+        )
+    if given is not None and 0 < given <= 2_000_000 and given % 4000 == 0:
         return None
     return (
-        f"A {value.deployment_type} file system of {given} GiB does not exist. Allowed: {smallest}, "
-        f"{step}, then multiples of {step} GiB. Choose {_nearest(given, smallest, step)}."
+        f"Intelligent-Tiering storage needs a throughput capacity, and {given} was given. "
+        "Allowed: multiples of 4000 MB/s up to 2000000."
     )
 
 
-def _nearest(given: float, smallest: int, step: int) -> str:
-    below = int(given // step) * step
-    sizes: Sequence[int] = sorted({size for size in (below, below + step) if size > 0} or {smallest})
-    return " or ".join(map(str, sizes))
+def _drive_cache(value: LustreConfiguration) -> str | None:
+    given = value.drive_cache_type
+    if value.storage_type == "HDD" and given not in DRIVE_CACHE_TYPES:
+        return f"HDD storage needs a drive cache type, and {given} was given. {_one_of(DRIVE_CACHE_TYPES)}"
+    if value.storage_type != "HDD" and given is not None:
+        return f"Only HDD storage has a drive cache; {given} was given to {value.storage_type}. Leave it out."
+    return None
 
+
+def _version(value: LustreConfiguration) -> str | None:
+    given = value.file_system_type_version
+    if given is None:
+        return None
+    if value.deployment_type != "PERSISTENT_2":
+        allowed = LUSTRE_VERSIONS
+    else:
+        allowed = LUSTRE_VERSIONS[1:] if value.metadata_mode is None else LUSTRE_VERSIONS[2:]
+    if given in allowed:
+        return None
+    with_metadata = " with a metadata configuration" if value.metadata_mode is not None else ""
+    return (
+        f"A {value.deployment_type} file system{with_metadata} cannot run Lustre {given}. {_one_of(allowed)} "
+        "Choose 2.15."
+    )
+
+
+def _version_default(value: LustreConfiguration) -> str | None:
+    if value.file_system_type_version is not None or value.lustre_version == "2.15":
+        return None
+    return (
+        f"No Lustre version was given, and AWS takes {value.lustre_version} for {value.deployment_type}. "
+        "Newer clients (Amazon Linux 2023, Ubuntu 22) cannot mount 2.10, and S3 links fail on it. "
+        "Set it to 2.15."
+    )
+
+
+def _compression(value: LustreConfiguration) -> str | None:
+    if value.data_compression_type in COMPRESSION_TYPES:
+        return None
+    return f"There is no data compression {value.data_compression_type!r}. {_one_of(COMPRESSION_TYPES)}"
+
+
+def _kms(value: LustreConfiguration) -> str | None:
+    if value.kms_key_id is None or not value.deployment_type.startswith("SCRATCH"):
+        return None
+    return (
+        f"A {value.deployment_type} file system is encrypted with a key that AWS manages and takes none of "
+        f"your own; {value.kms_key_id} was given. Leave the key out, or choose PERSISTENT_1 or PERSISTENT_2."
+    )
+
+
+def _efa(value: LustreConfiguration) -> str | None:
+    if not value.efa_enabled:
+        return None
+    if value.deployment_type != "PERSISTENT_2" or value.metadata_mode is None:
+        return (
+            f"EFA was asked of {value.deployment_type} with metadata mode {value.metadata_mode}. Allowed: "
+            "PERSISTENT_2 with a metadata configuration. Turn EFA off, or choose these."
+        )
+    if value.region in LUSTRE_SMALL_TIERS:
+        return f"There is no EFA for Lustre file systems in {value.region}. Turn EFA off."
+    step = EFA_STEPS_GIB.get(value.per_unit_storage_throughput or 0)
+    given = value.storage_capacity_gib
+    if value.storage_type != "SSD" or step is None or given is None or (given >= step and given % step == 0):
+        return None
+    return (
+        f"A file system with EFA and {value.per_unit_storage_throughput} MB/s per TiB comes in multiples of "
+        f"{step} GiB; {given:.12g} GiB was given. Turn EFA off, or take {step} GiB or more."
+    )
+
+
+def _metadata(value: LustreConfiguration) -> str | None:
+    mode, iops = value.metadata_mode, value.metadata_iops
+    if mode is None and iops is None:
+        return None
+    if value.deployment_type != "PERSISTENT_2":
+        return (
+            f"Only PERSISTENT_2 takes a metadata configuration; it was given to {value.deployment_type}. "
+            "Leave it out."
+        )
+    tiering = value.storage_type == "INTELLIGENT_TIERING"
+    modes = ("USER_PROVISIONED",) if tiering else ("AUTOMATIC", "USER_PROVISIONED")
+    if mode not in modes:
+        return f"There is no metadata mode {mode} for {value.storage_type} storage. {_one_of(modes)}"
+    if mode == "AUTOMATIC":
+        return None if iops is None else f"AUTOMATIC metadata takes no IOPS; {iops} was given. Leave it out."
+    allowed = (6000, 12000) if tiering else (1500, 3000, 6000, *range(12000, 192_001, 12000))
+    if iops in allowed:
+        return None
+    return f"USER_PROVISIONED metadata cannot have {iops} IOPS. Allowed: " + (
+        "6000, 12000." if tiering else "1500, 3000, 6000, 12000, then multiples of 12000 up to 192000."
+    )
+
+
+def _region(value: LustreConfiguration) -> str | None:
+    there = LUSTRE_DEPLOYMENT_TYPES.get(value.region or "")
+    if there is None or value.deployment_type == "SCRATCH_1" or value.deployment_type in there:
+        return None
+    return f"{value.region} has no {value.deployment_type} file systems. Allowed there: {', '.join(there)}."
+
+
+def _one_subnet(value: LustreConfiguration) -> str | None:
+    if value.subnet_ids is None or len(value.subnet_ids) == 1:
+        return None
+    return (
+        f"A Lustre file system lives in exactly one subnet; {len(value.subnet_ids)} were given"
+        f"{': ' if value.subnet_ids else ''}{', '.join(value.subnet_ids)}. Name the one the jobs run in."
+    )
+
+
+def _backups(value: LustreConfiguration) -> str | None:
+    days = value.automatic_backup_retention_days
+    if not days:
+        return None
+    if value.deployment_type.startswith("SCRATCH") or value.import_path or value.links:
+        return (
+            "Backups exist neither for scratch file systems nor for those linked to S3; "
+            f"{days} days were asked for. Leave them out."
+        )
+    return None if 0 < days <= 90 else f"Backups are kept for up to 90 days; {days} were asked for."
+
+
+def _import_path_type(value: LustreConfiguration) -> str | None:
+    if value.import_path is None or value.deployment_type != "PERSISTENT_2":
+        return None
+    return (
+        f"PERSISTENT_2 takes no import path; {value.import_path} was given. "
+        "Link the data with a data repository association instead."
+    )
+
+
+def _import_or_links(value: LustreConfiguration) -> str | None:
+    if not value.links:
+        return None
+    given = {
+        "import path": value.import_path,
+        "export path": value.export_path,
+        "auto-import policy": value.auto_import_policy,
+        "imported file chunk size": value.imported_file_chunk_size_mib,
+    }
+    named = [f"{name} {setting}" for name, setting in given.items() if setting is not None]
+    if not named:
+        return None
+    return (
+        f"A file system has either an import path or data repository associations, not both; it has "
+        f"{len(value.links)} associations and {', '.join(named)}. Keep the associations."
+    )
+
+
+def _needs_import_path(value: LustreConfiguration) -> str | None:
+    if value.import_path is not None or value.links:
+        return None
+    given = {
+        "export path": value.export_path,
+        "auto-import policy": value.auto_import_policy,
+        "imported file chunk size": value.imported_file_chunk_size_mib,
+    }
+    named = [f"{name} {setting}" for name, setting in given.items() if setting not in (None, "NONE")]
+    if not named:
+        return None
+    return f"Without an import path there is no {' and no '.join(named)}. Give an import path, or use an S3 link."
+
+
+def _import_uri(value: LustreConfiguration) -> str | None:
+    return None if value.import_path is None else _not_s3("import path", value.import_path)
+
+
+def _export_uri(value: LustreConfiguration) -> str | None:
+    if value.export_path is None:
+        return None
+    if (wrong := _not_s3("export path", value.export_path)) is not None:
+        return wrong
+    if value.import_path is None or _not_s3("import path", value.import_path):
+        return None
+    source, target = S3Uri.parse(value.import_path), S3Uri.parse(value.export_path)
+    if source.bucket == target.bucket:
+        return None
+    return (
+        f"The export path {target} must lie in the bucket of the import path {source}. "
+        f"Choose a prefix in {source.bucket}."
+    )
+
+
+def _not_s3(name: str, text: str) -> str | None:
+    try:
+        S3Uri.parse(text)
+    except ValueError as error:
+        return f"The {name} is wrong: {error}"
+    return None
+
+
+def _export_overwrites(value: LustreConfiguration) -> str | None:
+    if value.import_path is None or value.export_path is None or value.export_overwrites_import:
+        return None
+    if _not_s3("", value.import_path) or _not_s3("", value.export_path):
+        return None
+    source, target = S3Uri.parse(value.import_path), S3Uri.parse(value.export_path)
+    if source.bucket != target.bucket or target.prefix not in ("", source.prefix):
+        return None
+    return (
+        f"The export path {target} writes over the data imported from {source}. Choose a prefix of its own, "
+        "or say export_overwrites_import if that is what you want."
+    )
+
+
+def _export_by_itself(value: LustreConfiguration) -> str | None:
+    if value.export_path is None:
+        return None
+    return (
+        f"Nothing is ever exported to {value.export_path} by itself. Run an export task before the file "
+        "system is deleted, or link the output with an association that has an export policy."
+    )
+
+
+def _auto_import_policy(value: LustreConfiguration) -> str | None:
+    if value.auto_import_policy is None or value.auto_import_policy in AUTO_IMPORT_POLICIES:
+        return None
+    return f"There is no auto-import policy {value.auto_import_policy!r}. {_one_of(AUTO_IMPORT_POLICIES)}"
+
+
+def _chunk_size(value: LustreConfiguration) -> str | None:
+    given = value.imported_file_chunk_size_mib
+    if given is None or 1 <= given <= MAX_CHUNK_SIZE_MIB:
+        return None
+    return (
+        f"An imported file chunk size of {given} MiB is not possible. Allowed: 1 to {MAX_CHUNK_SIZE_MIB} MiB."
+    )
+
+
+def _data_fits(value: LustreConfiguration) -> str | None:
+    data, capacity = value.dataset_bytes, value.storage_capacity_gib
+    if data is None or capacity is None or data <= capacity * 2**30:
+        return None
+    known = sizes(value.deployment_type, value.storage_type, value.per_unit_storage_throughput)
+    needed = data / 2**30
+    enough = f" Take {known.nearest(needed, above=needed)} GiB." if known else ""
+    return f"The data is {needed:.0f} GiB and the file system {capacity:.12g} GiB.{enough}"
+
+
+def _growth(value: LustreGrowth) -> str | None:
+    current, asked = value.current, value.storage_capacity_gib
+    have = current.storage_capacity_gib
+    known = sizes(current.deployment_type, current.storage_type, current.per_unit_storage_throughput)
+    if have is None or known is None or asked == have:
+        return None
+    if current.deployment_type == "SCRATCH_1":
+        return f"A SCRATCH_1 file system cannot grow from {have:.12g} to {asked:.12g} GiB. Make a new one."
+    steps = Sizes(step=known.step)
+    if current.efa_enabled:
+        steps = Sizes(step=EFA_STEPS_GIB.get(current.per_unit_storage_throughput or 0, known.step))
+    if asked > have and asked in steps:
+        return None
+    problem = "never shrinks" if asked < have else f"grows to {steps}"
+    return (
+        f"A {current.deployment_type} file system {problem}; it has {have:.12g} GiB and {asked:.12g} GiB was "
+        f"asked for. Choose {steps.nearest(asked, above=have)}, or make a new file system."
+    )
+
+
+_refused = partial(
+    Rule[LustreConfiguration], level=Level.ERROR, source=_CREATE, checked=_CHECKED, refused_by=_BAD_REQUEST
+)
 
 RULES: tuple[Rule[LustreConfiguration], ...] = (
-    Rule(
+    _refused(
+        id="LUSTRE-DEPLOYMENT-TYPE",
+        statement="There are four deployment types.",
+        reads=("deployment_type",),
+        violated=_deployment_type,
+    ),
+    _refused(
+        id="LUSTRE-REGION",
+        statement="A Region has some of the deployment types only.",
+        source=f"{_GUIDE}/using-fsx-lustre.html#persistent-deployment-regions",
+        reads=("region", "deployment_type"),
+        violated=_region,
+    ),
+    _refused(
+        id="LUSTRE-STORAGE-TYPE",
+        statement="HDD storage belongs to PERSISTENT_1, Intelligent-Tiering to PERSISTENT_2.",
+        reads=("deployment_type", "storage_type"),
+        violated=_storage_type,
+    ),
+    _refused(
         id="LUSTRE-CAPACITY",
-        level=Level.ERROR,
-        statement="Each deployment type comes in its own sizes.",
-        source=_CREATE_FILE_SYSTEM,
-        checked=_CHECKED,
-        reads=("deployment_type", "storage_capacity_gib"),
+        statement="Each deployment and storage type comes in its own sizes.",
+        reads=("deployment_type", "storage_type", "storage_capacity_gib", "per_unit_storage_throughput"),
         violated=_capacity,
-        refused_by=(Refusal(operation="fsx:CreateFileSystem", code="BadRequest"),),
+    ),
+    _refused(
+        id="LUSTRE-THROUGHPUT-TIER",
+        statement="Persistent SSD and HDD storage needs a throughput tier of its own kind; scratch has none.",
+        source=_CONFIGURATION,
+        reads=("deployment_type", "storage_type", "per_unit_storage_throughput", "region"),
+        violated=_tier,
+        refused_by=(Refusal(operation="fsx:CreateFileSystem", code="InvalidPerUnitStorageThroughput"),),
+    ),
+    _refused(
+        id="LUSTRE-INTELLIGENT-TIERING",
+        statement="Intelligent-Tiering storage, and it alone, has a throughput capacity.",
+        source=_CONFIGURATION,
+        reads=("storage_type", "throughput_capacity_mbps"),
+        violated=_intelligent_tiering,
+    ),
+    _refused(
+        id="LUSTRE-DRIVE-CACHE",
+        statement="HDD storage, and it alone, says whether it has a drive cache.",
+        source=_CONFIGURATION,
+        reads=("storage_type", "drive_cache_type"),
+        violated=_drive_cache,
+    ),
+    _refused(
+        id="LUSTRE-VERSION",
+        statement="PERSISTENT_2 runs Lustre 2.12 or 2.15, with a metadata configuration 2.15 alone.",
+        reads=("deployment_type", "metadata_mode", "file_system_type_version"),
+        violated=_version,
+    ),
+    Rule(
+        id="LUSTRE-VERSION-DEFAULT",
+        level=Level.WARNING,
+        statement="The Lustre version is always set, since the default is an old one.",
+        source=f"{_GUIDE}/lustre-client-matrix.html",
+        checked=_CHECKED,
+        reads=("deployment_type", "metadata_mode", "file_system_type_version"),
+        violated=_version_default,
+    ),
+    _refused(
+        id="LUSTRE-COMPRESSION",
+        statement="Data compression is NONE or LZ4.",
+        source=_CONFIGURATION,
+        reads=("data_compression_type",),
+        violated=_compression,
+    ),
+    _refused(
+        id="LUSTRE-KMS",
+        statement="Only persistent file systems take an encryption key of your own.",
+        reads=("deployment_type", "kms_key_id"),
+        violated=_kms,
+    ),
+    _refused(
+        id="LUSTRE-METADATA",
+        statement="PERSISTENT_2 alone takes a metadata configuration, with certain IOPS.",
+        source=_CONFIGURATION,
+        reads=("deployment_type", "storage_type", "metadata_mode", "metadata_iops"),
+        violated=_metadata,
+    ),
+    _refused(
+        id="LUSTRE-EFA",
+        statement="EFA needs PERSISTENT_2 with a metadata configuration, in larger sizes.",
+        source=f"{_GUIDE}/efa-file-systems.html",
+        reads=(
+            "efa_enabled",
+            "deployment_type",
+            "storage_type",
+            "metadata_mode",
+            "per_unit_storage_throughput",
+            "storage_capacity_gib",
+            "region",
+        ),
+        violated=_efa,
+    ),
+    _refused(
+        id="LUSTRE-ONE-SUBNET",
+        statement="A Lustre file system lives in exactly one subnet.",
+        reads=("subnet_ids",),
+        violated=_one_subnet,
+    ),
+    _refused(
+        id="LUSTRE-BACKUPS",
+        statement="There are no backups of scratch file systems, nor of those linked to S3.",
+        source=f"{_GUIDE}/using-backups-fsx.html",
+        reads=("automatic_backup_retention_days", "deployment_type"),
+        violated=_backups,
+    ),
+    _refused(
+        id="LUSTRE-IMPORT-PATH-TYPE",
+        statement="PERSISTENT_2 takes no import path.",
+        source=_CONFIGURATION,
+        reads=("deployment_type", "import_path"),
+        violated=_import_path_type,
+    ),
+    _refused(
+        id="LUSTRE-IMPORT-OR-LINKS",
+        statement="A file system has an import path or data repository associations, never both.",
+        source=_CONFIGURATION,
+        reads=("import_path", "export_path", "auto_import_policy", "imported_file_chunk_size_mib"),
+        violated=_import_or_links,
+        refused_by=(Refusal(operation="fsx:CreateDataRepositoryAssociation", code="BadRequest"),),
+    ),
+    _refused(
+        id="LUSTRE-NEEDS-IMPORT-PATH",
+        statement="Export path, auto-import policy and chunk size go with an import path.",
+        source=_CONFIGURATION,
+        reads=("import_path", "export_path", "auto_import_policy", "imported_file_chunk_size_mib"),
+        violated=_needs_import_path,
+    ),
+    _refused(
+        id="LUSTRE-IMPORT-PATH",
+        statement="An import path is s3://BUCKET or s3://BUCKET/PREFIX.",
+        source=_CONFIGURATION,
+        reads=("import_path",),
+        violated=_import_uri,
+        refused_by=(Refusal(operation="fsx:CreateFileSystem", code="InvalidImportPath"),),
+    ),
+    _refused(
+        id="LUSTRE-EXPORT-PATH",
+        statement="An export path lies in the bucket of the import path.",
+        source=_CONFIGURATION,
+        reads=("import_path", "export_path"),
+        violated=_export_uri,
+        refused_by=(Refusal(operation="fsx:CreateFileSystem", code="InvalidExportPath"),),
+    ),
+    Rule(
+        id="LUSTRE-EXPORT-OVERWRITES",
+        level=Level.ERROR,
+        statement="An export path that writes over the imported data is asked for by name.",
+        source=_CONFIGURATION,
+        checked=_CHECKED,
+        reads=("import_path", "export_path"),
+        violated=_export_overwrites,
+    ),
+    Rule(
+        id="LUSTRE-EXPORT-BY-ITSELF",
+        level=Level.WARNING,
+        statement="A file system with an export path does not export by itself.",
+        source=f"{_GUIDE}/export-data-repo-task-dra.html",
+        checked=_CHECKED,
+        reads=("export_path",),
+        violated=_export_by_itself,
+    ),
+    _refused(
+        id="LUSTRE-AUTO-IMPORT-POLICY",
+        statement="The auto-import policy of an import path is one of four.",
+        source=_CONFIGURATION,
+        reads=("auto_import_policy",),
+        violated=_auto_import_policy,
+    ),
+    _refused(
+        id="LUSTRE-CHUNK-SIZE",
+        statement="Imported files are striped in chunks of 1 to 512,000 MiB.",
+        source=_CONFIGURATION,
+        reads=("imported_file_chunk_size_mib",),
+        violated=_chunk_size,
+    ),
+    Rule(
+        id="LUSTRE-DATA-FITS",
+        level=Level.ERROR,
+        statement="A file system holds the data linked to it.",
+        source=f"{_GUIDE}/preload-file-contents-hsm-dra.html",
+        checked=_CHECKED,
+        reads=("dataset_bytes", "storage_capacity_gib"),
+        violated=_data_fits,
+    ),
+)
+
+GROWTH_RULES: tuple[Rule[LustreGrowth], ...] = (
+    Rule(
+        id="LUSTRE-GROWTH",
+        level=Level.ERROR,
+        statement="A file system grows in steps and never shrinks; SCRATCH_1 does not grow.",
+        source=_UPDATE,
+        checked=_CHECKED,
+        reads=("current.storage_capacity_gib", "current.deployment_type", "storage_capacity_gib"),
+        violated=_growth,
+        refused_by=(Refusal(operation="fsx:UpdateFileSystem", code="BadRequest"),),
     ),
 )

@@ -1,7 +1,7 @@
 """A rule as data, and how rules are applied: every finding at once, nothing judged that is not yet known."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import date
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -15,14 +15,26 @@ class Level(StrEnum):
     INFO = "info"
 
 
-class _Unresolved:
-    def __repr__(self) -> str:
-        return "UNRESOLVED"
+@dataclass(frozen=True)
+class Unresolved:
+    """Stands where a value is only known at deployment (a CDK token).
+
+    Attributes:
+        token: what tells one such value from another, so that two links to the same
+            yet unnamed bucket can be recognised; None where nothing is known at all.
+    """
+
+    token: str | None = None
+
+    def __str__(self) -> str:
+        return "(known at deployment)"
+
+    __repr__ = __str__
 
 
-#: Stands where a value is only known at deployment (a CDK token). It is typed as Any so that the
-#: fields of the judged values keep their plain types; rules that read such a field are skipped.
-UNRESOLVED: Any = _Unresolved()
+#: An unresolved value of which nothing is known. It is typed as Any so that the fields of the
+#: judged values keep their plain types; rules that read such a field are skipped.
+UNRESOLVED: Any = Unresolved()
 
 T = TypeVar("T")
 
@@ -45,7 +57,8 @@ class Rule(Generic[T]):
         statement: the rule in one sentence.
         source: the address of the page that says so.
         checked: the day the source was read.
-        reads: the fields the predicate looks at; if one of them is unresolved, the rule is not judged.
+        reads: the fields the predicate looks at, a dot leading into a field's own fields
+            (`links.path`); if one of them is unresolved, the rule is not judged.
         violated: the message for a value that breaks the rule (what is wrong, the value given, the
             values allowed, what to do), or None for one that keeps it.
         refused_by: the AWS operations that refuse it; empty for advice of our own.
@@ -94,22 +107,63 @@ def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding.rule.level is Level.ERROR)
 
 
+def require(rules: Iterable[Rule[T]], value: T) -> tuple[Finding, ...]:
+    """The findings that do not stop a command.
+
+    Raises:
+        RuleViolationError: some do; the error holds all of them.
+    """
+    findings = check(rules, value)
+    if stopping := errors(findings):
+        raise RuleViolationError(stopping)
+    return findings
+
+
 def refusal(rules: Iterable[Rule[T]], value: T, operation: str) -> tuple[Refusal, str] | None:
     """How an AWS operation refuses a value, and its message; None where it accepts it."""
     for rule in rules:
         for refused in rule.refused_by:
-            if refused.operation == operation and check((rule,), value):
-                return refused, check((rule,), value)[0].message
+            if refused.operation == operation and (findings := check((rule,), value)):
+                return refused, findings[0].message
     return None
 
 
-def _known(value: Any, reads: tuple[str, ...]) -> bool:
-    return all(not _unresolved(getattr(value, name)) for name in reads)
+def defer(value: Any, unresolved: Callable[[Any], bool]) -> Any:
+    """The same value with everything that is only known at deployment marked as such.
 
-
-def _unresolved(value: Any) -> bool:
+    Args:
+        value: a typed value, holding others, tuples and mappings.
+        unresolved: says of a single value whether it is known only at deployment
+            (`aws_cdk.Token.is_unresolved`).
+    """
+    if isinstance(value, Unresolved) or value is None:
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        known = {
+            item.name: defer(getattr(value, item.name), unresolved) for item in fields(value) if item.init
+        }
+        return replace(value, **known)
     if isinstance(value, tuple):
-        return any(_unresolved(item) for item in value)
+        return tuple(defer(item, unresolved) for item in value)
+    if isinstance(value, Mapping):
+        return {defer(key, unresolved): defer(item, unresolved) for key, item in value.items()}
+    return Unresolved(str(value)) if unresolved(value) else value
+
+
+def _known(value: Any, reads: tuple[str, ...]) -> bool:
+    return all(not _unresolved(value, name.split(".")) for name in reads)
+
+
+def _unresolved(value: Any, path: list[str]) -> bool:
+    """Whether something at, or anywhere below, a path into a value is not yet known."""
+    if isinstance(value, Unresolved):
+        return True
+    if isinstance(value, tuple):
+        return any(_unresolved(item, path) for item in value)
+    if path:
+        return value is not None and _unresolved(getattr(value, path[0]), path[1:])
+    if isinstance(value, Mapping):
+        return any(_unresolved(item, []) for pair in value.items() for item in pair)
     if is_dataclass(value):
-        return any(_unresolved(getattr(value, item.name)) for item in fields(value))
-    return value is UNRESOLVED
+        return any(_unresolved(getattr(value, item.name), []) for item in fields(value))
+    return False
