@@ -10,6 +10,9 @@ PROJECT = "trainfeed"
 #: `trainfeed ls` and `trainfeed delete-bucket` know what is theirs, and whether a stack still owns it.
 STACK_TAG = "trainfeed:stack"
 
+#: The tag on every training job. Its value is the name of the job's template.
+JOB_TAG = "trainfeed:job"
+
 
 def facts_parameter(source: str) -> str:
     """The SSM parameter that holds the facts of a source (`fsx-lustre`)."""
@@ -28,4 +31,13 @@ def state_machine(job: str) -> str:
 
 def stack(job: str) -> str:
     """The CloudFormation stack of a job: `training` is deployed as `TrainingJobStack`."""
-    return "".join(part.capitalize() for part in job.split("-")) + "JobStack"
+    return _capitals(job) + "JobStack"
+
+
+def source_stack(source: str) -> str:
+    """The CloudFormation stack of a source: `fsx-lustre` is deployed as `FsxLustreStack`."""
+    return _capitals(source) + "Stack"
+
+
+def _capitals(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("-"))
