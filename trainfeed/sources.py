@@ -68,6 +68,7 @@ class S3Link:
         auto_import: the S3 events that keep the file system in step; none by default, so a dataset
             does not change under a running job.
         auto_export: the file system events written back to S3; none by default.
+        export_overwrites_source: auto-export may write over the objects that were imported.
         imported_file_chunk_size_mib: stripe size of imported files, 1 to 512,000 MiB.
     """
 
@@ -76,6 +77,7 @@ class S3Link:
     import_on_create: bool = True
     auto_import: tuple[DataEvent, ...] = ()
     auto_export: tuple[DataEvent, ...] = ()
+    export_overwrites_source: bool = False
     imported_file_chunk_size_mib: int = 1024
 
 

@@ -335,7 +335,8 @@ def _needs_import_path(value: LustreConfiguration) -> str | None:
     named = [f"{name} {setting}" for name, setting in given.items() if setting not in (None, "NONE")]
     if not named:
         return None
-    return f"Without an import path there is no {' and no '.join(named)}. Give an import path, or use an S3 link."
+    missing = " and no ".join(named)
+    return f"Without an import path there is no {missing}. Give an import path, or use an S3 link."
 
 
 def _import_uri(value: LustreConfiguration) -> str | None:
