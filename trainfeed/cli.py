@@ -1,0 +1,176 @@
+"""The `trainfeed` command: thin, each subcommand importing what it needs when it is called."""
+# ruff: noqa: PLC0415 - imports inside the subcommands keep `trainfeed --help` instant
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trainfeed.run.aws import Client
+    from trainfeed.run.launch import Run
+
+#: Exit code of a command that Ctrl-C ended, as shells have it.
+_INTERRUPTED = 130
+
+
+class _Trainfeed(click.Group):
+    """Turns what a user can put right into a clear line and a non-zero exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.Abort, click.ClickException):
+            raise
+        except Exception as error:
+            from botocore.exceptions import BotoCoreError, ClientError
+
+            from trainfeed.run.aws import UserError, explain
+
+            if isinstance(error, UserError):
+                raise click.ClickException(str(error)) from error
+            if isinstance(error, BotoCoreError | ClientError):
+                raise click.ClickException(explain(error)) from error
+            raise
+
+
+@click.group(cls=_Trainfeed, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="trainfeed")
+def main() -> None:
+    """Feed SageMaker training jobs from S3 or FSx for Lustre, and take it all down again.
+
+    Account and Region are those of your AWS credentials, or the local AWS after
+    eval "$(trainfeed local env)".
+    """
+
+
+@main.command()
+@click.argument("template")
+@click.option(
+    "--script",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A Python file, or a folder with a train.py in it.",
+)
+@click.option(
+    "--hyperparameter",
+    "-p",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Passed to the script as --KEY VALUE. Repeat for more.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the completed request; start no training job.")
+def run(template: str, script: Path, pairs: tuple[str, ...], dry_run: bool) -> None:
+    """Run a training job from TEMPLATE (such as training), and follow it."""
+    from trainfeed.run import code, launch, templates
+    from trainfeed.run.aws import connect
+
+    pack = code.pack(script)
+    values = launch.hyperparameters(pairs)
+    client = connect()
+    job = templates.find(client, template)
+    address = pack.address(job.code) if dry_run else code.upload(client, pack, job.code)
+    started = launch.start(
+        client, job, code=address, script=pack.script, hyperparameters=values, dry_run=dry_run
+    )
+    _follow(client, started, dry_run=dry_run)
+
+
+@main.command()
+@click.argument("name")
+def follow(name: str) -> None:
+    """Follow the run NAME, which `trainfeed run` printed."""
+    from trainfeed.run import launch
+    from trainfeed.run.aws import connect
+
+    client = connect()
+    _follow(client, launch.find(client, name))
+
+
+@main.command()
+@click.argument("name")
+def stop(name: str) -> None:
+    """Stop the run NAME and its training job."""
+    from trainfeed.run import launch
+    from trainfeed.run.aws import connect
+
+    client = connect()
+    launch.stop(client, launch.find(client, name))
+    click.echo(f"Stopped {name}.")
+
+
+@main.command(name="ls")
+def list_() -> None:
+    """List what trainfeed's stacks made: file systems, which bill, and buckets, which are retained."""
+    from trainfeed.report import tables
+    from trainfeed.run import buckets, file_systems
+    from trainfeed.run.aws import connect
+
+    client, console = connect(), _console()
+    tables.file_systems(file_systems.ours(client), console)
+    tables.buckets(buckets.ours(client), console)
+
+
+@main.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete_bucket(names: tuple[str, ...], yes: bool) -> None:
+    """Empty and delete buckets that trainfeed made and no stack owns any more. There is no way back."""
+    from trainfeed.report import units
+    from trainfeed.run import buckets
+    from trainfeed.run.aws import UserError, connect
+
+    client = connect()
+    doomed = [buckets.find(client, name) for name in dict.fromkeys(names)]
+    if owned := [buckets.owned_text(bucket) for bucket in doomed if bucket.owned]:
+        raise UserError("\n".join(owned))
+    for bucket in doomed:
+        holds = buckets.measure(client, bucket.name)
+        click.echo(f"{bucket.name}: {holds.versions:,} object versions, {units.size(holds.bytes)}")
+    if not yes:
+        click.confirm("Delete for good?", abort=True)
+    for bucket in doomed:
+        buckets.delete(client, bucket)
+        click.echo(f"Deleted {bucket.name}.")
+
+
+def _follow(client: "Client", started: "Run", *, dry_run: bool = False) -> None:
+    from trainfeed.report import progress
+    from trainfeed.run import logs
+    from trainfeed.run.follow import Ending
+    from trainfeed.run.follow import follow as observe
+
+    # Of a dry run, the request alone stands on standard output.
+    console = _console(stderr=dry_run)
+    console.print(started.name, style="bold")
+    try:
+        end = progress.show(observe(client, started), console)
+    except KeyboardInterrupt:
+        click.echo(
+            f"\n{started.name} goes on without you.\n"
+            f"  Follow it again:  trainfeed follow {started.name}\n"
+            f"  Stop it:          trainfeed stop {started.name}",
+            err=True,
+        )
+        raise SystemExit(_INTERRUPTED) from None
+    result = end.result
+    assert result is not None, "following ends with a result"  # noqa: S101
+    if dry_run and result.ending is Ending.SUCCEEDED:
+        click.echo(json.dumps(result.output, indent=2))
+        return
+    job = result.job
+    failed = result.ending is not Ending.SUCCEEDED
+    log = logs.tail(client, log_group=job.log_group, job=job.name) if failed and job else ()
+    progress.summary(end, console, log=log)
+    if failed:
+        raise SystemExit(1)
+
+
+def _console(*, stderr: bool = False) -> "Console":
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
