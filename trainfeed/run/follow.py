@@ -180,8 +180,9 @@ def _waits_for(states: Any, run: Run) -> str:
             return "S3 link " + ", ".join(
                 f"{one.get('FileSystemPath', '')} is {one.get('Lifecycle')}" for one in associations
             )
-        if tasks := answer.get("DataRepositoryTasks"):
-            return "; ".join(map(_import_count, tasks))
+        tasks = answer.get("DataRepositoryTasks", ())
+        if imports := [task for task in tasks if task.get("Type") == "IMPORT_METADATA_FROM_REPOSITORY"]:
+            return "; ".join(map(_import_count, imports))
     return ""
 
 

@@ -62,9 +62,8 @@ def _unknown(client: Client, name: str) -> str:
     if not known:
         region = client("ssm").meta.region_name
         return (
-            f"No job template is deployed in {region} of this account. Is it another Region or account that you "
-            "mean? Set AWS_REGION or AWS_PROFILE. Or deploy one: "
-            f"cdk deploy {names.stack('training')}."
+            f"No job template is deployed in {region} of this account. Deploy one "
+            f"(cdk deploy {names.stack('training')}), or set AWS_REGION or AWS_PROFILE to where one is."
         )
     near = get_close_matches(name, known, n=len(known), cutoff=0.0)
     return f"There is no job template {name!r}. Deployed: {', '.join(near)}."
