@@ -16,6 +16,7 @@ import importlib
 import json
 import logging
 import secrets
+import sys
 import threading
 from collections.abc import Callable, MutableMapping
 from contextlib import AbstractContextManager, ExitStack
@@ -62,7 +63,6 @@ FUNCTIONS = {
         ("role_name", "account_id"),
     ),
     "put events": ("ministack.services.eventbridge", "_put_events", ("data", "allow_aws_source")),
-    "reset everything": ("ministack.app", "_reset_all_state", ()),
     "runs on a thread": (
         "ministack.services.cloudformation.stacks",
         "_runs_on_worker_thread",
@@ -75,6 +75,10 @@ FUNCTIONS = {
     ),
     "zone of a zone id": ("ministack.services.ec2", "_zone_name_for_az_id", ("az_id",)),
 }
+
+#: Services that run containers. They are not offered: their reset sweeps the machine's Docker, which is
+#: none of ours.
+WITH_CONTAINERS = ("documentdb", "ecs", "elasticache", "kinesisanalyticsv2", "opensearch", "rds")
 
 Create = Callable[[str, dict[str, Any], str], tuple[str, dict[str, Any]]]
 Update = Callable[[str, dict[str, Any], dict[str, Any], str], tuple[str, dict[str, Any]]]
@@ -100,18 +104,35 @@ class TaskFailedError(Exception):
         self.cause = cause
 
 
-def require_version() -> None:
-    """Refuse any other MiniStack than the one whose insides are known.
-
-    Raises:
-        RuntimeError: another version is installed.
-    """
+def _require_version() -> None:
     installed = version("ministack")
     if installed != VERSION:
         raise RuntimeError(
             f"The local AWS needs ministack {VERSION} exactly, and {installed} is installed. "
             f"Run: pip install 'ministack=={VERSION}'"
         )
+
+
+def load() -> None:
+    """Import MiniStack, which takes seconds, without letting it set up logging for the whole process.
+
+    Raises:
+        RuntimeError: another version is installed than the one whose insides are known.
+    """
+    _require_version()
+    root = logging.getLogger()
+    silencer = logging.NullHandler()
+    # logging.basicConfig, which MiniStack calls as it is imported, does nothing where a handler is.
+    root.addHandler(silencer)
+    try:
+        from ministack import app
+
+        for module in {module for module, *_ in (*STORES.values(), *FUNCTIONS.values())}:
+            importlib.import_module(module)
+    finally:
+        root.removeHandler(silencer)
+    for name in WITH_CONTAINERS:
+        _registered.callback(app.SERVICE_HANDLERS.__setitem__, name, app.SERVICE_HANDLERS.pop(name))
 
 
 # Tables
@@ -143,8 +164,14 @@ def release() -> None:
 
 def reset() -> None:
     """Empty every service; what is registered stays."""
+    from ministack import app
+
     cancel_timers()
-    function("reset everything")()
+    for name, service in app.SERVICE_REGISTRY.items():
+        for module in (service["module"], *service.get("sub_modules", ())):
+            loaded = sys.modules.get(f"ministack.services.{module}")
+            if name not in WITH_CONTAINERS and hasattr(loaded, "reset"):
+                loaded.reset()
 
 
 def _put(table: MutableMapping[str, Any], key: str, value: Any) -> None:
