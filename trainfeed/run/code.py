@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 
 from trainfeed.run.aws import Client, UserError
@@ -59,19 +59,16 @@ def pack(path: Path) -> CodePack:
         found = dict(_walk(path))
         script = _entry(path, found)
     else:
-        raise UserError(
-            f"There is no script at {path}. Give a Python file, or a folder with a train.py in it."
-        )
+        raise UserError(f"There is no script at {path}. {_WANTED}")
     if not script.endswith(".py"):
         raise UserError(f"{path} is not a Python file. {_WANTED}")
     if DRIVER in found:
         raise UserError(f"{path} holds a {DRIVER}, which is the name of trainfeed's own starter. Rename it.")
     _check_size(path, found)
-    with as_file(files("trainfeed.run") / "container_entry.py") as driver:
-        found[DRIVER] = driver
-        contents = {name: file.read_bytes() for name, file in found.items()}
+    contents = {name: file.read_bytes() for name, file in found.items()}
     if not contents[script].strip():
         raise UserError(f"{script} is empty.")
+    contents[DRIVER] = files("trainfeed.run").joinpath("container_entry.py").read_bytes()
     return CodePack(files=contents, script=script)
 
 
