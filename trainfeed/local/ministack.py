@@ -33,25 +33,50 @@ VERSION = "1.5.33"
 #: MiniStack's state, by names of ours. Each store maps ids to records, for the account and region of
 #: the request that is being served.
 STORES = {
-    "buckets": ("ministack.services.s3", "_buckets"),
+    "bucket policies": ("ministack.services.s3", "_bucket_policies"),
+    "bucket tags": ("ministack.services.s3", "_bucket_tags"),
+    "change sets": ("ministack.services.cloudformation", "_change_sets"),
     "endpoints": ("ministack.services.ec2", "_vpc_endpoints"),
-    "lifecycles": ("ministack.services.s3", "_bucket_lifecycle"),
+    "executions": ("ministack.services.stepfunctions", "_executions"),
     "network interfaces": ("ministack.services.ec2", "_network_interfaces"),
-    "object versions": ("ministack.services.s3", "_object_versions"),
     "roles": ("ministack.services.iam", "_roles"),
     "route tables": ("ministack.services.ec2", "_route_tables"),
     "security groups": ("ministack.services.ec2", "_security_groups"),
     "stacks": ("ministack.services.cloudformation", "_stacks"),
+    "state machines": ("ministack.services.stepfunctions", "_state_machines"),
     "subnets": ("ministack.services.ec2", "_subnets"),
     "vpcs": ("ministack.services.ec2", "_vpcs"),
 }
 
 #: MiniStack's functions that are called or wrapped, by names of ours, with the parameters they take.
 FUNCTIONS = {
+    "add execution event": (
+        "ministack.services.stepfunctions",
+        "_add_event",
+        ("execution", "event_type", "details"),
+    ),
+    "announce execution status": (
+        "ministack.services.stepfunctions",
+        "_emit_execution_status_event",
+        ("execution",),
+    ),
+    "create state machine": ("ministack.services.stepfunctions", "_create_state_machine", ("data",)),
     "endpoint as XML": ("ministack.services.ec2", "_vpce_fields_xml", ("ep", "tag")),
     "evaluate policies": ("ministack.core.iam_evaluator", "evaluate", ("ctx", "policies", "limits")),
+    "execute task": (
+        "ministack.services.stepfunctions",
+        "_execute_task",
+        ("state_def", "raw_input", "execution", "ctx"),
+    ),
+    "fail execution": (
+        "ministack.services.stepfunctions",
+        "_fail_execution",
+        ("execution", "error", "cause"),
+    ),
     "fire rules": ("ministack.services.eventbridge", "_tick_scheduled_rules", ()),
     "fire schedules": ("ministack.services.scheduler", "_tick_schedules", ()),
+    "invoke resource": ("ministack.services.stepfunctions", "_invoke_resource", ("resource", "input_data")),
+    "match error": ("ministack.services.stepfunctions", "_error_matches", ("error_equals", "error")),
     "permissions boundary": (
         "ministack.core.iam_evaluator",
         "_permissions_boundary",
@@ -63,6 +88,7 @@ FUNCTIONS = {
         ("role_name", "account_id"),
     ),
     "put events": ("ministack.services.eventbridge", "_put_events", ("data", "allow_aws_source")),
+    "run execution": ("ministack.services.stepfunctions", "_run_execution", ("exec_arn",)),
     "runs on a thread": (
         "ministack.services.cloudformation.stacks",
         "_runs_on_worker_thread",
@@ -72,6 +98,15 @@ FUNCTIONS = {
         "ministack.services.cloudformation.provisioners",
         "_ec2_sg_permissions",
         ("rules",),
+    ),
+    "sleep in execution": ("ministack.services.stepfunctions", "_scaled_sleep", ("seconds",)),
+    "start execution": ("ministack.services.stepfunctions", "_start_execution", ("data",)),
+    "stop execution": ("ministack.services.stepfunctions", "_stop_execution", ("data",)),
+    "update state machine": ("ministack.services.stepfunctions", "_update_state_machine", ("data",)),
+    "tag filters": (
+        "ministack.services.ec2",
+        "_resource_matches_tag_filters",
+        ("resource_id", "filters"),
     ),
     "zone of a zone id": ("ministack.services.ec2", "_zone_name_for_az_id", ("az_id",)),
 }
@@ -353,21 +388,31 @@ def register_type(
         _put(provisioners._STACK_TAG_PROPERTY, name, tags)
 
 
-def wrap_type(name: str, **wrappers: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Put functions around `create`, `update` or `delete` of a resource type that MiniStack has."""
+def wrap_type(
+    name: str,
+    *,
+    blocking: bool = False,
+    tags: tuple[str, str] | None = None,
+    **wrappers: Callable[[Callable[..., Any]], Callable[..., Any]],
+) -> None:
+    """Put functions around `create`, `update` or `delete` of a resource type that MiniStack has.
+
+    Args:
+        name: `AWS::S3::Bucket`.
+        blocking: run on a thread, as calls to the local AWS itself need.
+        tags: as for `register_type`, where MiniStack leaves stack tags out.
+        wrappers: for each step, makes the new function from the old one.
+    """
     from ministack.services.cloudformation import provisioners
 
     handlers = dict(provisioners._RESOURCE_HANDLERS[name])
     for step, make in wrappers.items():
         handlers[step] = _explained(make(handlers[step]))
+    if blocking:
+        handlers["blocking"] = True
     _put(provisioners._RESOURCE_HANDLERS, name, handlers)
-
-
-def replace_on(name: str, properties: tuple[str, ...]) -> None:
-    """Name the properties of a type that MiniStack has whose change replaces the resource."""
-    from ministack.services.cloudformation import provisioners
-
-    _put(provisioners._REPLACING_PROPERTIES, name, properties)
+    if tags is not None:
+        _put(provisioners._STACK_TAG_PROPERTY, name, tags)
 
 
 def run_blocking_types_on_threads() -> None:
@@ -435,6 +480,20 @@ def register_integration(resource_arn: str, handler: Callable[[str, Any], Any]) 
             raise stepfunctions._ExecutionError(failure.error, failure.cause) from failure
 
     _put(stepfunctions._SERVICE_DISPATCH, resource_arn, invoke)
+
+
+def task_error(error: str, cause: str) -> Exception:
+    """What fails a task when a function wrapped around one of Step Functions' raises it."""
+    from ministack.services import stepfunctions
+
+    return stepfunctions._ExecutionError(error, cause)
+
+
+def refused(error: ApiError) -> Answer:
+    """The answer of a JSON service to a request that it refuses."""
+    from ministack.core.responses import error_response_json
+
+    return error_response_json(error.code, str(error), error.status)
 
 
 # EventBridge
@@ -570,6 +629,35 @@ def role_allows(
         else f"because no identity-based policy allows the {action} action"
     )
     return f"User: {session} is not authorized to perform: {action} on resource: {resource} {reason}"
+
+
+def role_trusts(role_arn: str, service: str) -> bool:
+    """Whether a role exists and lets a service (`states.amazonaws.com`) assume it."""
+    from ministack.core import iam_evaluator
+
+    account, name = role_arn.split(":")[4], role_arn.rpartition("/")[2]
+    role = store("roles").get(name)
+    if role is None or role["Arn"] != role_arn:
+        return False
+    request = iam_evaluator.EvalContext(
+        principal_arn=service,
+        principal_type="Service",
+        principal_account=account,
+        action="sts:AssumeRole",
+        resource_arn=role_arn,
+        region=region(),
+        secure_transport=True,
+        service_context={"aws:sourceaccount": account},
+    )
+    document = role["AssumeRolePolicyDocument"]
+    statements = (json.loads(document) if isinstance(document, str) else document)["Statement"]
+    effects = {
+        statement["Effect"]
+        for statement in (statements if isinstance(statements, list) else [statements])
+        if iam_evaluator._service_principal_matches(statement.get("Principal"), service)
+        and iam_evaluator._conditions_met(statement.get("Condition", {}), request)
+    }
+    return effects == {"Allow"}
 
 
 # Time
