@@ -88,6 +88,7 @@ FUNCTIONS = {
         ("role_name", "account_id"),
     ),
     "put events": ("ministack.services.eventbridge", "_put_events", ("data", "allow_aws_source")),
+    "reset executions": ("ministack.services.stepfunctions", "reset", ()),
     "run execution": ("ministack.services.stepfunctions", "_run_execution", ("exec_arn",)),
     "runs on a thread": (
         "ministack.services.cloudformation.stacks",

@@ -134,9 +134,9 @@ class LocalAws:
 
     def _register(self) -> None:
         # These reach into MiniStack, which reads its environment when it is imported.
-        from trainfeed.local import _scaffold, cloudformation, ec2, s3, ssm  # noqa: PLC0415
+        from trainfeed.local import _scaffold, cloudformation, ec2, s3, ssm, stepfunctions  # noqa: PLC0415
 
-        FsxLustre, TrainingJobs, stepfunctions = _scaffold.parts()  # noqa: N806
+        FsxLustre, TrainingJobs, _ = _scaffold.parts()  # noqa: N806
 
         client = self._client_of_the_caller
         self.fsx = FsxLustre(durations=self.durations, state=self._state / "fsx", client=client)
@@ -145,8 +145,9 @@ class LocalAws:
         )
         for part in (cloudformation, ec2, s3, ssm):
             part.install()
-        stepfunctions.install(jobs=self.sagemaker)
-        for service in (self.fsx.service, self.sagemaker.service):
+        services = {service.name: service for service in (self.fsx.service, self.sagemaker.service)}
+        stepfunctions.install(services, client=client, durations=self.durations)
+        for service in services.values():
             ministack.register_service(service)
 
     def _client_of_the_caller(self, service: str) -> Any:
