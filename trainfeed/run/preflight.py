@@ -1,0 +1,208 @@
+"""Asking AWS whether a plan can be deployed, before anything is created. Nothing is changed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from botocore.exceptions import ClientError
+
+from trainfeed.rules import account, data, lustre, network
+from trainfeed.rules.rule import Finding, check
+from trainfeed.run import dataset_facts, network_facts, permissions
+from trainfeed.run.aws import Client, UserError, code
+from trainfeed.sources import S3Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingNetwork:
+    """A network that is to be used as it is."""
+
+    vpc_id: str
+    subnet_id: str
+    security_group_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileSystemPlan:
+    """A file system to be made.
+
+    Attributes:
+        security_group_id: its existing group, None where a new one is made.
+    """
+
+    configuration: lustre.LustreConfiguration
+    security_group_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be deployed, as far as AWS can be asked about it beforehand.
+
+    Attributes:
+        zone_id: the zone asked for, None for the account's first.
+        network: the existing network, None where a new one is made.
+        buckets: existing buckets, by name.
+        file_systems: with links to buckets that exist already; others cannot be looked at yet.
+        s3_sources: what jobs read straight from buckets that exist already.
+        instances: the most that one job takes.
+    """
+
+    zone_id: str | None = None
+    network: ExistingNetwork | None = None
+    buckets: tuple[str, ...] = ()
+    file_systems: tuple[FileSystemPlan, ...] = ()
+    s3_sources: tuple[S3Source, ...] = ()
+    instances: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Who asks."""
+
+    arn: str
+    place: permissions.Place
+
+
+def whoami(client: Client) -> Identity:
+    """The identity that the credentials belong to, and where it works."""
+    sts = client("sts")
+    answer = sts.get_caller_identity()
+    return Identity(
+        arn=answer["Arn"],
+        place=permissions.Place(
+            partition=answer["Arn"].split(":")[1],
+            account=answer["Account"],
+            region=sts.meta.region_name,
+        ),
+    )
+
+
+def examine(client: Client, plan: Plan) -> tuple[Finding, ...]:
+    """Every finding on a plan, in the account and Region of the credentials."""
+    me = whoami(client)
+    unready = _bootstrap(client, me)
+    return (
+        *unready,
+        *_zone(client, plan, me),
+        *_network(client, plan, me),
+        *_buckets(client, plan),
+        *_data(client, plan, me),
+        *_rights(client, me, bootstrapped=not unready),
+    )
+
+
+def _bootstrap(client: Client, me: Identity) -> tuple[Finding, ...]:
+    name = f"/cdk-bootstrap/{permissions.QUALIFIER}/version"
+    try:
+        version = int(client("ssm").get_parameter(Name=name)["Parameter"]["Value"])
+    except ClientError as error:
+        if code(error) != "ParameterNotFound":
+            raise
+        version = None
+    state = account.Bootstrap(account=me.place.account, region=me.place.region, version=version)
+    return check(account.BOOTSTRAP_RULES, state)
+
+
+def _zone(client: Client, plan: Plan, me: Identity) -> tuple[Finding, ...]:
+    if plan.zone_id is None:
+        return ()
+    region = me.place.region
+    if wrong := check(network.ZONE_RULES, network.ZoneChoice(zone_id=plan.zone_id, region=region)):
+        return wrong
+    zones = network_facts.zone_ids(client)
+    return check(account.ZONE_RULES, account.ZoneInAccount(zone_id=plan.zone_id, region=region, zones=zones))
+
+
+def _network(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
+    if plan.network is None:
+        return
+    ids = plan.network
+    found = {
+        ids.vpc_id: network_facts.vpc(client, ids.vpc_id),
+        ids.subnet_id: network_facts.subnet(client, ids.subnet_id),
+        ids.security_group_id: network_facts.security_group(client, ids.security_group_id),
+    }
+    for file_system in plan.file_systems:
+        if file_system.security_group_id:
+            found[file_system.security_group_id] = network_facts.security_group(
+                client, file_system.security_group_id
+            )
+    yield from check(
+        account.NETWORK_RULES,
+        account.ExistingNetworkIds(
+            vpc_id=ids.vpc_id,
+            region=me.place.region,
+            missing=tuple(one for one, described in found.items() if described is None),
+            vpc_of={one: described["VpcId"] for one, described in found.items() if described},
+        ),
+    )
+    subnet, group = found[ids.subnet_id], found[ids.security_group_id]
+    if subnet is None:
+        return
+    yield from check(
+        network.JOB_SUBNET_RULES, network_facts.job_subnet(client, subnet, instances=plan.instances)
+    )
+    if group is None:
+        return
+    clients = (network_facts.group_rules(group),)
+    cidr = subnet["CidrBlock"]
+    yield from check(
+        network.JOB_GROUP_RULES, network.JobGroups(groups=clients, instances=plan.instances, cidr=cidr)
+    )
+    for file_system in plan.file_systems:
+        own = found.get(file_system.security_group_id or "")
+        if own:
+            paths = network.LustrePaths(
+                file_system=(network_facts.group_rules(own),), clients=clients, cidr=cidr
+            )
+            yield from check(network.LUSTRE_PATH_RULES, paths)
+
+
+def _buckets(client: Client, plan: Plan) -> Iterator[Finding]:
+    for name in plan.buckets:
+        try:
+            dataset_facts.bucket_region(client, name)
+        except UserError as error:
+            yield from check(account.BUCKET_RULES, account.ExistingBucket(name=name, fault=str(error)))
+
+
+def _data(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
+    """Each address is listed once, whoever reads it."""
+    region = me.place.region
+    links = [link for file_system in plan.file_systems for link in file_system.configuration.links]
+    seen: dict[str, data.DatasetFacts] = {}
+    for uri in dict.fromkeys([link.uri for link in links] + [source.uri for source in plan.s3_sources]):
+        try:
+            seen[str(uri)] = dataset_facts.observe(client, uri)
+        except UserError as error:
+            if uri.bucket not in plan.buckets:  # those were told of already
+                yield from check(
+                    account.BUCKET_RULES, account.ExistingBucket(name=uri.bucket, fault=str(error))
+                )
+    for link in links:
+        if facts := seen.get(str(link.uri)):
+            yield from check(data.LINK_RULES, data.LinkedData(link=link, region=region, data=facts))
+    for source in plan.s3_sources:
+        if facts := seen.get(str(source.uri)):
+            yield from check(data.CHANNEL_RULES, data.ChannelData(source=source, region=region, data=facts))
+    for file_system in plan.file_systems:
+        imported = [
+            seen[str(link.uri)].bytes
+            for link in file_system.configuration.links
+            if link.import_on_create and str(link.uri) in seen
+        ]
+        yield from check(
+            lustre.RULES, replace(file_system.configuration, region=region, dataset_bytes=sum(imported))
+        )
+
+
+def _rights(client: Client, me: Identity, *, bootstrapped: bool) -> Iterator[Finding]:
+    place = me.place
+    needs = (*permissions.CALLING_THE_CDK, *permissions.RUNNING)
+    asked = [(me.arn, "starts deployments and runs", needs)]
+    if bootstrapped:
+        role = f"role/cdk-{permissions.QUALIFIER}-cfn-exec-role-{place.account}-{place.region}"
+        execution = f"arn:{place.partition}:iam::{place.account}:{role}"
+        asked.append((execution, "makes the stacks", permissions.DEPLOYING))
+    for principal, purpose, rights in asked:
+        answer = permissions.ask(client, principal=principal, role=purpose, needs=rights, place=place)
+        yield from check(account.RIGHTS_RULES, answer)
