@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from trainfeed.names import JOB_TAG
+from trainfeed.rules.job_request import JobRequest
+from trainfeed.rules.rule import UNRESOLVED
 from trainfeed.sources import Channel, FileSystemFacts, InputMode, LustreSource, S3Source, S3Uri
 
 #: The channel by which a run's script arrives; it counts towards the channels a job may have.
@@ -104,7 +106,7 @@ class Run(Protocol):
         ...
 
     def directory_path(self, source: str, path: str) -> str:
-        """A folder of that file system, its mount name first."""
+        """A folder of that file system, its mount name first; the root is the empty path."""
         ...
 
     def subnets(self, sources: Sequence[str]) -> Sequence[str] | str:
@@ -188,7 +190,8 @@ class StateMachineRun:
         return f"{{% ${facts_variable(source)}.FileSystemId %}}"
 
     def directory_path(self, source: str, path: str) -> str:
-        return f"{{% '/' & ${facts_variable(source)}.MountName & {_jsonata(path)} %}}"
+        folder = f" & {_jsonata(path)}" if path else ""
+        return f"{{% '/' & ${facts_variable(source)}.MountName{folder} %}}"
 
     def subnets(self, sources: Sequence[str]) -> Sequence[str] | str:
         return _union(sources, "SubnetId")
@@ -198,6 +201,30 @@ class StateMachineRun:
 
     def verbatim(self, text: str) -> str:
         return f"{{% {_jsonata(text)} %}}" if text.startswith("{%") and text.endswith("%}") else text
+
+
+class _UnknownRun:
+    """A run of which nothing is known yet, so that rules pass over what depends on it."""
+
+    name = role_arn = code = script = UNRESOLVED
+
+    def hyperparameters(self, defaults: Mapping[str, str]) -> Mapping[str, str]:
+        return defaults
+
+    def file_system_id(self, source: str) -> str:
+        return UNRESOLVED
+
+    def directory_path(self, source: str, path: str) -> str:
+        return path or "/"
+
+    def subnets(self, sources: Sequence[str]) -> Sequence[str]:
+        return UNRESOLVED
+
+    def security_groups(self, sources: Sequence[str]) -> Sequence[str]:
+        return UNRESOLVED
+
+    def verbatim(self, text: str) -> str:
+        return text
 
 
 def facts_variable(source: str) -> str:
@@ -210,22 +237,20 @@ def create_training_job_request(job: TrainingJob, run: Run) -> dict[str, Any]:
 
     Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingJob.html
     """
-    algorithm: dict[str, Any] = {
-        "TrainingImage": job.image,
-        "TrainingInputMode": str(InputMode.FILE),
-        "ContainerEntrypoint": list(ENTRYPOINT),
-        "ContainerArguments": [run.script],
+    optional: dict[str, Any] = {
+        "HyperParameters": run.hyperparameters(job.hyperparameters),
+        "Environment": {name: run.verbatim(value) for name, value in job.environment.items()},
+        "EnableNetworkIsolation": job.network_isolation,
     }
-    if job.metric_definitions:
-        algorithm["MetricDefinitions"] = [
-            {"Name": run.verbatim(metric.name), "Regex": run.verbatim(metric.regex)}
-            for metric in job.metric_definitions
-        ]
-    request: dict[str, Any] = {
+    if job.file_systems:
+        optional["VpcConfig"] = {
+            "Subnets": run.subnets(job.file_systems),
+            "SecurityGroupIds": run.security_groups(job.file_systems),
+        }
+    return {
         "TrainingJobName": run.name,
         "RoleArn": run.role_arn,
-        "AlgorithmSpecification": algorithm,
-        "HyperParameters": run.hyperparameters(job.hyperparameters),
+        "AlgorithmSpecification": _algorithm(job, run),
         "InputDataConfig": [
             *(_channel(channel, run) for channel in job.channels),
             _s3_channel(CODE_CHANNEL, run.code, InputMode.FILE),
@@ -237,26 +262,40 @@ def create_training_job_request(job: TrainingJob, run: Run) -> dict[str, Any]:
             "VolumeSizeInGB": job.volume_size_gib,
         },
         "StoppingCondition": {"MaxRuntimeInSeconds": job.max_run_seconds},
-        "Environment": {name: run.verbatim(value) for name, value in job.environment.items()},
         "Tags": [
             {"Key": key, "Value": run.verbatim(value)}
             for key, value in {**job.tags, JOB_TAG: job.name}.items()
         ],
-        "EnableNetworkIsolation": job.network_isolation,
+        **{name: value for name, value in optional.items() if value},
     }
-    if job.file_systems:
-        request["VpcConfig"] = {
-            "Subnets": run.subnets(job.file_systems),
-            "SecurityGroupIds": run.security_groups(job.file_systems),
-        }
-    return request
+
+
+def requested(job: TrainingJob) -> JobRequest:
+    """A job template as the rules see it, with nothing known of its runs."""
+    return JobRequest.of(create_training_job_request(job, _UnknownRun()), template=job.name)
+
+
+def _algorithm(job: TrainingJob, run: Run) -> dict[str, Any]:
+    algorithm: dict[str, Any] = {
+        "TrainingImage": job.image,
+        "TrainingInputMode": str(InputMode.FILE),
+        "ContainerEntrypoint": list(ENTRYPOINT),
+        "ContainerArguments": [run.script],
+    }
+    if job.metric_definitions:
+        algorithm["MetricDefinitions"] = [
+            {"Name": run.verbatim(metric.name), "Regex": run.verbatim(metric.regex)}
+            for metric in job.metric_definitions
+        ]
+    return algorithm
 
 
 def _channel(channel: Channel, run: Run) -> dict[str, Any]:
     match channel.source:
         case S3Source(uri=uri, mode=mode):
             return _s3_channel(channel.name, _folder(uri), mode)
-        case LustreSource(facts=facts, path=path, access=access):
+        case LustreSource(facts=facts, access=access):
+            path = channel.source.path.rstrip("/")
             return {
                 "ChannelName": channel.name,
                 "DataSource": {
