@@ -143,8 +143,9 @@ class LocalAws:
         self.sagemaker = TrainingJobs(
             durations=self.durations, state=self._state / "sagemaker", client=client, fsx=self.fsx
         )
-        for part in (cloudformation, ec2, s3, ssm):
+        for part in (cloudformation, ec2, ssm):
             part.install()
+        s3.install(client)
         services = {service.name: service for service in (self.fsx.service, self.sagemaker.service)}
         stepfunctions.install(services, client=client, durations=self.durations)
         for service in services.values():
