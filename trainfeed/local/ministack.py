@@ -20,11 +20,13 @@ import sys
 import threading
 from collections.abc import Callable, MutableMapping
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from ipaddress import ip_network
 from typing import Any
 from urllib.parse import parse_qs
+from xml.sax.saxutils import escape
 
 from trainfeed.local.service import ApiError, JsonService, encode
 
@@ -75,6 +77,7 @@ FUNCTIONS = {
     ),
     "fire rules": ("ministack.services.eventbridge", "_tick_scheduled_rules", ()),
     "fire schedules": ("ministack.services.scheduler", "_tick_schedules", ()),
+    "id of a zone": ("ministack.services.ec2", "_az_id_for_zone_name", ("zone_name",)),
     "invoke resource": ("ministack.services.stepfunctions", "_invoke_resource", ("resource", "input_data")),
     "match error": ("ministack.services.stepfunctions", "_error_matches", ("error_equals", "error")),
     "permissions boundary": (
@@ -109,7 +112,6 @@ FUNCTIONS = {
         "_resource_matches_tag_filters",
         ("resource_id", "filters"),
     ),
-    "zone of a zone id": ("ministack.services.ec2", "_zone_name_for_az_id", ("az_id",)),
 }
 
 #: Services that run containers. They are not offered: their reset sweeps the machine's Docker, which is
@@ -205,7 +207,7 @@ def reset() -> None:
     cancel_timers()
     for name, service in app.SERVICE_REGISTRY.items():
         for module in (service["module"], *service.get("sub_modules", ())):
-            loaded = sys.modules.get(f"ministack.services.{module}")
+            loaded: Any = sys.modules.get(f"ministack.services.{module}")
             if name not in WITH_CONTAINERS and hasattr(loaded, "reset"):
                 loaded.reset()
 
@@ -325,17 +327,26 @@ def _refusal(service: str, error: ApiError) -> Answer:
     if service == "ec2":
         from ministack.services import ec2
 
-        return ec2._error(error.code, str(error), error.status)
-    from ministack.core.responses import error_response_json
-
-    return error_response_json(error.code, str(error), error.status)
+        return ec2._error(error.code, escape(str(error)), error.status)
+    return refused(error)
 
 
 def wrap_ec2_action(name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Put a function around an EC2 action of MiniStack; it takes the form's lists of values."""
+    """Put a function around an EC2 action of MiniStack; it takes the form's lists of values.
+
+    It raises ApiError to refuse the request.
+    """
     from ministack.services import ec2
 
-    _put(ec2._ACTION_MAP, name, make(ec2._ACTION_MAP[name]))
+    action = make(ec2._ACTION_MAP[name])
+
+    def act(form: dict[str, list[str]]) -> Answer:
+        try:
+            return action(form)
+        except ApiError as error:
+            return _refusal("ec2", error)
+
+    _put(ec2._ACTION_MAP, name, act)
 
 
 # CloudFormation
@@ -392,6 +403,7 @@ def register_type(
 def wrap_type(
     name: str,
     *,
+    replacing: tuple[str, ...] = (),
     blocking: bool = False,
     tags: tuple[str, str] | None = None,
     **wrappers: Callable[[Callable[..., Any]], Callable[..., Any]],
@@ -400,6 +412,7 @@ def wrap_type(
 
     Args:
         name: `AWS::S3::Bucket`.
+        replacing: the properties whose change replaces the resource, where MiniStack does not know.
         blocking: run on a thread, as calls to the local AWS itself need.
         tags: as for `register_type`, where MiniStack leaves stack tags out.
         wrappers: for each step, makes the new function from the old one.
@@ -412,6 +425,8 @@ def wrap_type(
     if blocking:
         handlers["blocking"] = True
     _put(provisioners._RESOURCE_HANDLERS, name, handlers)
+    if replacing:
+        _put(provisioners._REPLACING_PROPERTIES, name, replacing)
     if tags is not None:
         _put(provisioners._STACK_TAG_PROPERTY, name, tags)
 
@@ -426,15 +441,29 @@ def run_blocking_types_on_threads() -> None:
     wrap("runs on a thread", make)
 
 
-def watch_stack_events(watch: Callable[..., None]) -> None:
-    """Call `watch` with the arguments of each stack event, after it is recorded."""
+@dataclass(frozen=True)
+class StackEvent:
+    """A change of a stack or of one of its resources, as CloudFormation records it."""
+
+    stack_id: str
+    stack_name: str
+    logical_id: str
+    resource_type: str
+    status: str
+    reason: str = ""
+    physical_id: str = ""
+    detailed_status: str = ""
+
+
+def watch_stack_events(watch: Callable[[StackEvent], None]) -> None:
+    """Call `watch` with each stack event, after it is recorded."""
     from ministack.services.cloudformation import changesets, handlers, stacks
 
     before = stacks._add_event
 
     def add_event(*args: Any, **kwargs: Any) -> None:
         before(*args, **kwargs)
-        watch(*args, **kwargs)
+        watch(StackEvent(*args, **kwargs))
 
     for module in (stacks, changesets, handlers):
         _put(vars(module), "_add_event", add_event)
@@ -512,6 +541,12 @@ def put_event(source: str, detail_type: str, detail: dict[str, Any], resources: 
 
 
 # EC2
+
+
+def zones() -> dict[str, str]:
+    """The Availability Zones of this region, each name with its id."""
+    names = [f"{region()}{letter}" for letter in "abc"]
+    return {name: function("id of a zone")(name) for name in names}
 
 
 def subnet(subnet_id: str) -> dict[str, Any] | None:
