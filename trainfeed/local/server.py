@@ -134,22 +134,24 @@ class LocalAws:
 
     def _register(self) -> None:
         # These reach into MiniStack, which reads its environment when it is imported.
-        from trainfeed.local import _scaffold, cloudformation, ec2, s3, ssm, stepfunctions  # noqa: PLC0415
-
-        FsxLustre, TrainingJobs, _ = _scaffold.parts()  # noqa: N806
+        from trainfeed.local import cloudformation, ec2, s3, ssm, stepfunctions  # noqa: PLC0415
+        from trainfeed.local.fsx import FsxLustre  # noqa: PLC0415
+        from trainfeed.local.sagemaker import TrainingJobs  # noqa: PLC0415
 
         client = self._client_of_the_caller
         self.fsx = FsxLustre(durations=self.durations, state=self._state / "fsx", client=client)
         self.sagemaker = TrainingJobs(
             durations=self.durations, state=self._state / "sagemaker", client=client, fsx=self.fsx
         )
-        for part in (cloudformation, ec2, ssm):
+        services = (self.fsx.service, self.sagemaker.service)
+        for service in services:
+            ministack.register_service(service)
+        for part in (cloudformation, ec2, ssm, self.fsx):
             part.install()
         s3.install(client)
-        services = {service.name: service for service in (self.fsx.service, self.sagemaker.service)}
-        stepfunctions.install(services, client=client, durations=self.durations)
-        for service in services.values():
-            ministack.register_service(service)
+        stepfunctions.install(
+            {service.name: service for service in services}, client=client, durations=self.durations
+        )
 
     def _client_of_the_caller(self, service: str) -> Any:
         """A client for the account and region of the request that is being served."""
