@@ -46,7 +46,8 @@ def connect() -> Client:
     Raises:
         UserError: no Region is set.
     """
-    session = boto3.Session()
+    # The CDK and the AWS CLI read AWS_REGION, boto3 only AWS_DEFAULT_REGION: all must mean the same place.
+    session = boto3.Session(region_name=os.environ.get("AWS_REGION"))
     if session.region_name is None:
         raise UserError(explain(NoRegionError()))
     config = Config(retries={"mode": "standard", "max_attempts": 4}, connect_timeout=10)

@@ -1,0 +1,207 @@
+"""What `trainfeed check` finds in an account, with what it must leave alone."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from trainfeed.rules.lustre import LustreConfiguration
+from trainfeed.run.preflight import ExistingNetwork, FileSystemPlan, Plan, examine
+from trainfeed.sources import S3Link, S3Source, S3Uri
+
+
+def ids(aws: Any, plan: Plan) -> set[str]:
+    """The rules that a plan breaks, apart from the bootstrap's, which no bare account has."""
+    return {finding.rule.id for finding in examine(aws.client, plan)} - {"ACCOUNT-BOOTSTRAP"}
+
+
+def network(
+    aws: Any, *, endpoint: bool = True, own_table: bool = True, ports: str = "lustre"
+) -> tuple[ExistingNetwork, str]:
+    """A network as a company might have it, and the group of the file system in it."""
+    ec2 = aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+    tables = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"]
+    table = tables[0]["RouteTableId"]
+    if own_table:
+        table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+        ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
+    if endpoint:
+        service = "com.amazonaws.us-east-1.s3"
+        ec2.create_vpc_endpoint(VpcId=vpc, ServiceName=service, RouteTableIds=[table])
+    job, lustre = (
+        ec2.create_security_group(VpcId=vpc, GroupName=name, Description=name)["GroupId"]
+        for name in ("job", "lustre")
+    )
+    for group, peer in ((lustre, lustre), (lustre, job), (job, lustre)):
+        for low, high in {"lustre": [(988, 988), (1018, 1023)], "988": [(988, 988)]}[ports]:
+            rule = {
+                "IpProtocol": "tcp",
+                "FromPort": low,
+                "ToPort": high,
+                "UserIdGroupPairs": [{"GroupId": peer}],
+            }
+            ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[rule])
+    return ExistingNetwork(vpc_id=vpc, subnet_id=subnet, security_group_id=job), lustre
+
+
+def file_system(group: str | None = None, *links: S3Link, capacity: int = 1200) -> FileSystemPlan:
+    configuration = LustreConfiguration(storage_capacity_gib=capacity, links=links)
+    return FileSystemPlan(configuration=configuration, security_group_id=group)
+
+
+def bucket(aws: Any, *keys: str, name: str = "datasets", **put: Any) -> S3Uri:
+    s3 = aws.client("s3")
+    s3.create_bucket(Bucket=name)
+    for key in keys:
+        s3.put_object(Bucket=name, Key=key, Body=b"x", **put)
+    return S3Uri(name, "data")
+
+
+def test_a_new_network_needs_nothing(aws: Any) -> None:
+    assert ids(aws, Plan()) == set()
+
+
+@pytest.mark.parametrize(
+    ("zone", "found"),
+    [
+        ("use1-az1", set()),
+        ("use1-az77", {"ACCOUNT-ZONE"}),
+        ("us-east-1a", {"NETWORK-ZONE-ID"}),
+        ("euw1-az1", {"NETWORK-ZONE-REGION"}),
+    ],
+)
+def test_the_zone(aws: Any, zone: str, found: set[str]) -> None:
+    assert ids(aws, Plan(zone_id=zone)) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "instances", "found"),
+    [
+        ({}, 1, set()),
+        ({"own_table": False}, 1, set()),
+        ({"endpoint": False}, 1, {"NETWORK-S3-ROUTE"}),
+        ({"ports": "988"}, 1, {"NETWORK-LUSTRE-SERVERS", "NETWORK-LUSTRE-CLIENTS"}),
+        ({}, 125, {"NETWORK-INSTANCES"}),
+        ({}, 126, {"NETWORK-INSTANCES", "NETWORK-ADDRESSES"}),
+    ],
+)
+def test_an_existing_network(aws: Any, given: dict[str, Any], instances: int, found: set[str]) -> None:
+    existing, group = network(aws, **given)
+    plan = Plan(network=existing, file_systems=(file_system(group),), instances=instances)
+    assert ids(aws, plan) == found
+
+
+def test_a_network_that_is_not_there(aws: Any) -> None:
+    existing, _ = network(aws)
+    other, _ = network(aws)
+    gone = replace(existing, security_group_id="sg-0123456789abcdef0")
+    assert ids(aws, Plan(network=gone)) == {"ACCOUNT-NETWORK"}
+    mixed = replace(existing, security_group_id=other.security_group_id)
+    assert ids(aws, Plan(network=mixed)) == {"ACCOUNT-ONE-VPC"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "put", "found"),
+    [
+        (["data/a.png", "data/deep/b.png"], {}, set()),
+        (["data/"], {}, set()),
+        ([], {}, {"DATA-LINK-EMPTY"}),
+        (["database/a.png"], {}, {"DATA-LINK-EMPTY"}),
+        (["data//a.png"], {}, {"DATA-LINK-KEYS"}),
+        (["data/a.png"], {"StorageClass": "DEEP_ARCHIVE"}, {"DATA-LINK-ARCHIVED"}),
+        (["data/a.png"], {"StorageClass": "GLACIER_IR"}, set()),
+    ],
+)
+def test_the_data_behind_a_link(aws: Any, keys: list[str], put: dict[str, str], found: set[str]) -> None:
+    link = S3Link(uri=bucket(aws, *keys, **put), path="/data")
+    assert ids(aws, Plan(file_systems=(file_system(None, link),))) == found
+
+
+def test_data_larger_than_the_file_system(aws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainfeed.run.preflight.dataset_facts.observe", lambda *_: _facts(1_300 * 2**30))
+    link = S3Link(uri=S3Uri("datasets", "data"), path="/data")
+    assert ids(aws, Plan(file_systems=(file_system(None, link, capacity=2400),))) == set()
+    small = Plan(file_systems=(file_system(None, link, capacity=1200),))
+    (finding,) = [one for one in examine(aws.client, small) if one.rule.id != "ACCOUNT-BOOTSTRAP"]
+    assert "The data is 1300 GiB and the file system 1200 GiB. Take 2400 GiB" in finding.message
+
+
+def _facts(size: int) -> Any:
+    from trainfeed.rules.data import DatasetFacts
+
+    return DatasetFacts(objects=1, bytes=size, region="us-east-1")
+
+
+def test_a_bucket_that_is_not_there(aws: Any) -> None:
+    bucket(aws, "data/a.png")
+    assert ids(aws, Plan(buckets=("datasets",))) == set()
+    gone = S3Source(uri=S3Uri("no-such-bucket", "data"))
+    findings = examine(aws.client, Plan(buckets=("no-such-bucket",), s3_sources=(gone,)))
+    told = [str(finding) for finding in findings if "no-such-bucket" in finding.message]
+    assert told == [
+        "ACCOUNT-BUCKET (error): There is no bucket named no-such-bucket. Correct the name, or create it."
+    ]
+
+
+def bootstrap(aws: Any, *statements: dict[str, Any]) -> str:
+    """As much of a bootstrap as a check asks for; the execution role has these statements."""
+    aws.client("ssm").put_parameter(Name="/cdk-bootstrap/hnb659fds/version", Value="30", Type="String")
+    iam, role = aws.client("iam"), "cdk-hnb659fds-cfn-exec-role-123456789012-us-east-1"
+    trust = {
+        "Effect": "Allow",
+        "Principal": {"Service": "cloudformation.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+    iam.create_role(RoleName=role, AssumeRolePolicyDocument=_policy(trust))
+    for number, statement in enumerate(statements):
+        iam.put_role_policy(RoleName=role, PolicyName=f"p{number}", PolicyDocument=_policy(statement))
+    return role
+
+
+def _policy(statement: dict[str, Any]) -> str:
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+ALL = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+
+
+@pytest.mark.parametrize(
+    ("statements", "missing"),
+    [
+        ([ALL], None),
+        (
+            [ALL, {"Effect": "Deny", "Action": "iam:AttachRolePolicy", "Resource": "*"}],
+            "may not call iam:AttachRolePolicy. Have",
+        ),
+        (
+            [
+                {
+                    "Effect": "Allow",
+                    "NotAction": ["iam:CreateServiceLinkedRole", "fsx:TagResource"],
+                    "Resource": "*",
+                }
+            ],
+            "may not call fsx:TagResource, iam:CreateServiceLinkedRole. Have",
+        ),
+    ],
+)
+def test_the_rights_of_the_execution_role(aws: Any, statements: list[Any], missing: str | None) -> None:
+    bootstrap(aws, *statements)
+    findings = examine(aws.client, Plan())
+    assert [finding.rule.id for finding in findings] == (["ACCOUNT-RIGHTS"] if missing else [])
+    if missing:
+        assert "cfn-exec-role" in findings[0].message
+        assert missing in findings[0].message
+
+
+@pytest.mark.parametrize(("version", "found"), [("5", True), ("6", False), (None, True)])
+def test_the_bootstrap(aws: Any, version: str | None, found: bool) -> None:
+    if version:
+        bootstrap(aws, ALL)
+        aws.client("ssm").put_parameter(
+            Name="/cdk-bootstrap/hnb659fds/version", Value=version, Type="String", Overwrite=True
+        )
+    assert (["ACCOUNT-BOOTSTRAP"] if found else []) == [one.rule.id for one in examine(aws.client, Plan())]
