@@ -141,6 +141,10 @@ class DatasetSettings(_Settings):
     intelligent_tiering_days: Annotated[StrictInt, Field(ge=0)] | None = 30
     access_log_bucket: BucketName | None = None
 
+    def is_new(self, uri: str) -> bool:
+        """Whether an `uri` leads to a bucket that is still to be made."""
+        return {DATASET: self.data_bucket, OUTPUT: self.output_bucket}.get(uri, uri) is None
+
 
 class LinkSettings(_Settings):
     """A folder of the file system, linked to S3."""
@@ -150,6 +154,7 @@ class LinkSettings(_Settings):
     import_on_create: StrictBool = True
     auto_import: tuple[DataEvent, ...] = ()
     auto_export: tuple[DataEvent, ...] = ()
+    export_overwrites_source: StrictBool = False
     imported_file_chunk_size_mib: StrictInt = 1024
 
 
@@ -214,6 +219,22 @@ class JobSettings(_Settings):
     volume_size_gib: Annotated[StrictInt, Field(ge=1)] = 30
     max_runtime_seconds: Annotated[StrictInt, Field(ge=1, le=2_419_200)] = 86_400
     hyperparameters: dict[str, HyperParameter] = {}
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The file systems it reads, each once."""
+        named = (
+            channel.source for channel in self.channels.values() if isinstance(channel, FileSystemChannel)
+        )
+        return tuple(dict.fromkeys(named))
+
+    @property
+    def uris(self) -> tuple[str, ...]:
+        """What it reads and writes in S3; code and models are in the output bucket."""
+        return (
+            *(channel.uri for channel in self.channels.values() if isinstance(channel, S3Channel)),
+            OUTPUT,
+        )
 
 
 class Settings(_Settings):

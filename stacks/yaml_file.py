@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic, Self, TypeVar, get_args, get_origin
@@ -107,7 +107,7 @@ def _line(source: Any, where: Where) -> int:
     line = 1
     for part in where:
         try:
-            place = source.lc.key(part) if isinstance(source, Mapping) else source.lc.item(part)
+            place = source.lc.item(part) if isinstance(part, int) else source.lc.key(part)
             source = source[part]
         except (AttributeError, KeyError, IndexError, TypeError):
             break
