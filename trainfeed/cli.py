@@ -103,6 +103,32 @@ def stop(name: str) -> None:
     click.echo(f"Stopped {name}.")
 
 
+@main.command()
+@click.argument("settings", required=False, type=click.Path(path_type=Path), metavar="[SETTINGS]")
+def check(settings: Path | None) -> None:
+    """Ask AWS whether SETTINGS (default: trainfeed.yaml) can be deployed. Changes nothing."""
+    from stacks.settings import locate, read
+    from stacks.yaml_file import SettingsError
+    from trainfeed import plan
+    from trainfeed.report import findings
+    from trainfeed.rules.rule import errors
+    from trainfeed.run import preflight
+    from trainfeed.run.aws import connect
+
+    try:
+        content = read(locate(str(settings) if settings else None)).content
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from error
+    client, console = connect(), _console()
+    me = preflight.whoami(client)
+    console.print(f"{me.arn} in {me.place.region}", soft_wrap=True)
+    found = preflight.examine(client, plan.of(content, client))
+    findings.show(found, console)
+    if bad := errors(found):
+        raise click.ClickException(f"{len(bad)} of {len(found)} findings are errors; put them right first.")
+    click.echo("This can be deployed: cdk deploy --all")
+
+
 @main.command(name="ls")
 def list_() -> None:
     """List what trainfeed's stacks made: file systems, which bill, and buckets, which are retained."""
