@@ -1,4 +1,4 @@
-"""What FSx accepts of a file system: each size, tier and version with the valid neighbours of the wrong ones."""
+"""What FSx accepts of a file system: wrong sizes, tiers and versions beside their valid neighbours."""
 
 import pytest
 
@@ -50,7 +50,10 @@ LINK = S3Link(uri=S3Uri("bucket", "data"), path="/data")
 CASES = [
     # Sizes of SCRATCH_2
     *((scratch(size), {}) for size in (1200, 2400, 4800, 7200, 100_800, 2400.0)),
-    (scratch(3600), {"LUSTRE-CAPACITY": "3600 GiB does not exist. Allowed: 1200, then multiples of 2400 GiB"}),
+    (
+        scratch(3600),
+        {"LUSTRE-CAPACITY": "3600 GiB does not exist. Allowed: 1200, then multiples of 2400 GiB"},
+    ),
     (scratch(3600), {"LUSTRE-CAPACITY": "Choose 2400 or 4800."}),
     (scratch(10_800), {"LUSTRE-CAPACITY": "Choose 9600 or 12000."}),
     (scratch(1300), {"LUSTRE-CAPACITY": "Choose 1200 or 2400."}),
@@ -231,7 +234,10 @@ CASES = [
     *(
         (
             scratch(import_path="s3://bucket/data", export_path=path),
-            {"LUSTRE-EXPORT-OVERWRITES": "export_overwrites_import", "LUSTRE-EXPORT-BY-ITSELF": "ever exported"},
+            {
+                "LUSTRE-EXPORT-OVERWRITES": "export_overwrites_import",
+                "LUSTRE-EXPORT-BY-ITSELF": "ever exported",
+            },
         )
         for path in ("s3://bucket/data", "s3://bucket/data/", "s3://bucket", "s3://bucket/")
     ),
@@ -272,7 +278,10 @@ CASES = [
     (scratch(dataset_bytes=1200 * GIB), {}),
     (scratch(2400, dataset_bytes=1200 * GIB + 1), {}),
     (scratch(dataset_bytes=1200 * GIB + 1), {"LUSTRE-DATA-FITS": "Take 2400 GiB."}),
-    (scratch(dataset_bytes=9000 * GIB), {"LUSTRE-DATA-FITS": "The data is 9000 GiB and the file system 1200"}),
+    (
+        scratch(dataset_bytes=9000 * GIB),
+        {"LUSTRE-DATA-FITS": "The data is 9000 GiB and the file system 1200"},
+    ),
     (hdd(dataset_bytes=6001 * GIB), {"LUSTRE-DATA-FITS": "Take 12000 GiB."}),
     (tiering(dataset_bytes=10**18), {}),
 ]
@@ -347,9 +356,7 @@ def test_the_regions_are_those_of_botocore():
     from botocore.loaders import create_loader
 
     partitions = create_loader().load_data("partitions")["partitions"]
-    named = {
-        region: entry["description"] for each in partitions for region, entry in each["regions"].items()
-    }
+    named = {region: entry["description"] for each in partitions for region, entry in each["regions"].items()}
     assert set(LUSTRE_DEPLOYMENT_TYPES) <= set(named)
     without_scratch = {
         named[region].partition("(")[2].rstrip(")")

@@ -85,7 +85,8 @@ def _path_of(link: S3Link) -> str | None:
 
 
 def _path_overlap(value: LustreConfiguration) -> str | None:
-    for one, other in combinations(value.links, 2):
+    placed = [link for link in value.links if link.path]
+    for one, other in combinations(placed, 2):
         if _inside(_folder(one.path), _folder(other.path)):
             return (
                 f"The paths {one.path} and {other.path} overlap. Each link needs a folder of its own, and "
