@@ -65,11 +65,6 @@ FUNCTIONS = {
     "create state machine": ("ministack.services.stepfunctions", "_create_state_machine", ("data",)),
     "endpoint as XML": ("ministack.services.ec2", "_vpce_fields_xml", ("ep", "tag")),
     "evaluate policies": ("ministack.core.iam_evaluator", "evaluate", ("ctx", "policies", "limits")),
-    "execute task": (
-        "ministack.services.stepfunctions",
-        "_execute_task",
-        ("state_def", "raw_input", "execution", "ctx"),
-    ),
     "fail execution": (
         "ministack.services.stepfunctions",
         "_fail_execution",
@@ -102,6 +97,11 @@ FUNCTIONS = {
         "ministack.services.cloudformation.provisioners",
         "_ec2_sg_permissions",
         ("rules",),
+    ),
+    "server-side encryption": (
+        "ministack.services.s3",
+        "_resolve_sse_write_headers",
+        ("headers", "bucket_name"),
     ),
     "sleep in execution": ("ministack.services.stepfunctions", "_scaled_sleep", ("seconds",)),
     "start execution": ("ministack.services.stepfunctions", "_start_execution", ("data",)),
