@@ -151,6 +151,8 @@ CASES = [
     (persistent2(kms_key_id="alias/data"), {}),
     (scratch(kms_key_id="alias/data"), {"LUSTRE-KMS": "alias/data was given"}),
     (scratch1(kms_key_id="alias/data"), {"LUSTRE-KMS": "choose PERSISTENT_1 or PERSISTENT_2"}),
+    (scratch(kms_key_id=UNRESOLVED), {"LUSTRE-KMS": "(known at deployment) was given"}),
+    (persistent2(kms_key_id=UNRESOLVED), {}),
     # Metadata
     (persistent2(metadata_mode="AUTOMATIC"), {}),
     *(
@@ -204,8 +206,10 @@ CASES = [
     # Subnet
     (scratch(subnet_ids=("subnet-1",)), {}),
     (scratch(subnet_ids=(UNRESOLVED,)), {}),
+    (scratch(subnet_ids=UNRESOLVED), {}),
+    (scratch(subnet_ids=(UNRESOLVED, UNRESOLVED)), {"LUSTRE-ONE-SUBNET": "2 were given"}),
     (scratch(subnet_ids=("subnet-1", "subnet-2")), {"LUSTRE-ONE-SUBNET": "2 were given: subnet-1, subnet-2"}),
-    (scratch(subnet_ids=()), {"LUSTRE-ONE-SUBNET": "0 were given."}),
+    (scratch(subnet_ids=()), {"LUSTRE-ONE-SUBNET": "0 were given: none."}),
     # Backups
     (persistent1(automatic_backup_retention_days=90), {}),
     (scratch(automatic_backup_retention_days=0), {}),
@@ -217,6 +221,13 @@ CASES = [
     (scratch1(import_path="s3://bucket/data", auto_import_policy="NEW_CHANGED"), {}),
     (persistent1(import_path="s3://bucket/data", imported_file_chunk_size_mib=512_000), {}),
     (persistent2(import_path="s3://bucket"), {"LUSTRE-IMPORT-PATH-TYPE": "data repository association"}),
+    (persistent2(import_path=UNRESOLVED), {"LUSTRE-IMPORT-PATH-TYPE": "PERSISTENT_2 takes no import path"}),
+    (scratch(import_path=UNRESOLVED), {}),
+    (scratch(links=(LINK,), import_path=UNRESOLVED), {"LUSTRE-IMPORT-OR-LINKS": "Keep the associations."}),
+    (
+        scratch(import_path=UNRESOLVED, export_path=UNRESOLVED),
+        {"LUSTRE-EXPORT-BY-ITSELF": "(known at deployment) by itself"},
+    ),
     (scratch(import_path="bucket"), {"LUSTRE-IMPORT-PATH": "'bucket' is not an S3 address"}),
     (scratch(import_path="s3://"), {"LUSTRE-IMPORT-PATH": "s3://BUCKET/PREFIX"}),
     (

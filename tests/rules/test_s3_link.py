@@ -129,6 +129,10 @@ CASES = [
         )
         for size in (0, -1, 512_001)
     ),
+    # What is not known yet hides nothing else
+    (linked(link("/a", "a", UNRESOLVED), link("/b", "b", "B")), {"LINK-BUCKET": "The link at /b"}),
+    (linked(link("/a", UNRESOLVED), link("/b", "b//c")), {"LINK-PREFIX": "The link at /b"}),
+    (linked(link(UNRESOLVED, "a"), link("b", "b")), {"LINK-PATH": "'/b'"}),
     # Several at once
     (
         linked(link("", "a", "B"), link("x", "b", "")),

@@ -7,7 +7,7 @@ from datetime import date
 from functools import partial
 
 from trainfeed.rules.job_request import JobRequest, RequestedChannel
-from trainfeed.rules.rule import Level, Refusal, Rule
+from trainfeed.rules.rule import Level, Refusal, Rule, known
 from trainfeed.rules.s3 import bucket_fault, key_fault
 from trainfeed.sources import S3Uri
 
@@ -43,12 +43,12 @@ def _channel_names(value: JobRequest) -> str | None:
         f"A channel cannot be named {channel.name!r}. Allowed: up to 64 letters, digits, hyphens and "
         "underscores, since the script finds it by the variable SM_CHANNEL_NAME. Rename it."
         for channel in value.channels
-        if not _CHANNEL_NAME.fullmatch(channel.name)
+        if known(channel.name) and not _CHANNEL_NAME.fullmatch(channel.name)
     )
 
 
 def _channels_unique(value: JobRequest) -> str | None:
-    counted = Counter(channel.name for channel in value.channels)
+    counted = Counter(channel.name for channel in value.channels if known(channel.name))
     return _join(
         f"{count} channels are named {name!r}; each needs a name of its own"
         f"{', and the script takes the name code' if name == 'code' else ''}. Rename them."
@@ -58,7 +58,7 @@ def _channels_unique(value: JobRequest) -> str | None:
 
 
 def _channel_variables(value: JobRequest) -> str | None:
-    names = dict.fromkeys(channel.name for channel in value.channels)
+    names = dict.fromkeys(channel.name for channel in value.channels if known(channel.name))
     by_variable: dict[str, list[str]] = {}
     for name in names:
         by_variable.setdefault(name.upper(), []).append(name)
@@ -75,7 +75,7 @@ def _input_modes(value: JobRequest) -> str | None:
 
 def _input_mode(channel: RequestedChannel) -> str | None:
     name, mode, kind = channel.name, channel.input_mode, channel.s3_data_type
-    if channel.s3_uri is None:
+    if channel.s3_uri is None or not known(mode, kind, channel.compression):
         return None
     if mode == "FastFile" and kind != "S3Prefix":
         return f"The channel {name} reads a {kind} in FastFile mode. Allowed: S3Prefix. Choose another mode."
@@ -93,7 +93,7 @@ def _addresses(value: JobRequest) -> str | None:
     return _join(
         f"{name}: {fault}"
         for name, uri in [*given, ("The output", value.output)]
-        if uri is not None and (fault := _address_fault(uri))
+        if uri is not None and known(uri) and (fault := _address_fault(uri))
     )
 
 
@@ -109,7 +109,9 @@ def _output_apart(value: JobRequest) -> str | None:
         f"The output {value.output} lies within the channel {channel.name}, {channel.s3_uri}: the next run "
         "would read the models of the last. Choose a prefix outside it."
         for channel in value.channels
-        if channel.s3_uri is not None and f"{value.output.rstrip('/')}/".startswith(channel.s3_uri)
+        if channel.s3_uri is not None
+        and known(channel.s3_uri)
+        and f"{value.output.rstrip('/')}/".startswith(channel.s3_uri)
     )
 
 
@@ -118,7 +120,7 @@ def _directory_paths(value: JobRequest) -> str | None:
         f"The channel {channel.name} reads the folder {path!r} of a file system, {fault}. "
         "Write it from the root, such as /data."
         for channel in value.channels
-        if (path := channel.directory_path) is not None and (fault := _path_fault(path))
+        if (path := channel.directory_path) is not None and known(path) and (fault := _path_fault(path))
     )
 
 
@@ -144,14 +146,14 @@ RULES: tuple[Rule[JobRequest], ...] = (
         id="JOB-CHANNEL-NAME",
         statement="A channel's name can be part of an environment variable's.",
         source=_CHANNEL,
-        reads=("channels.name",),
+        reads=(),
         violated=_channel_names,
     ),
     _refused(
         id="JOB-CHANNELS-UNIQUE",
         statement="No two channels have one name.",
         source=_CHANNEL,
-        reads=("channels.name",),
+        reads=(),
         violated=_channels_unique,
     ),
     _ours(
@@ -159,21 +161,21 @@ RULES: tuple[Rule[JobRequest], ...] = (
         level=Level.WARNING,
         statement="No two channels have one environment variable.",
         source="https://docs.aws.amazon.com/sagemaker/latest/dg/model-train-storage-env-var-summary.html",
-        reads=("channels.name",),
+        reads=(),
         violated=_channel_variables,
     ),
     _refused(
         id="JOB-INPUT-MODE",
         statement="FastFile reads S3 prefixes alone; augmented manifests and Gzip need Pipe mode.",
         source=_S3_SOURCE,
-        reads=("channels.name", "channels.input_mode", "channels.s3_data_type", "channels.compression"),
+        reads=(),
         violated=_input_modes,
     ),
     _refused(
         id="JOB-S3-ADDRESS",
         statement="Channels and output are addresses in S3.",
         source=_S3_SOURCE,
-        reads=("channels.name", "channels.s3_uri", "output"),
+        reads=(),
         violated=_addresses,
     ),
     _ours(
@@ -181,14 +183,14 @@ RULES: tuple[Rule[JobRequest], ...] = (
         level=Level.WARNING,
         statement="The output does not lie within the data.",
         source=_INPUTS,
-        reads=("channels.name", "channels.s3_uri", "output"),
+        reads=("output",),
         violated=_output_apart,
     ),
     _ours(
         id="JOB-DIRECTORY-PATH",
         statement="A folder of a file system is given from its root.",
         source=f"{_API}/API_FileSystemDataSource.html",
-        reads=("channels.name", "channels.directory_path"),
+        reads=(),
         violated=_directory_paths,
     ),
 )

@@ -8,7 +8,7 @@ from functools import partial
 
 from trainfeed.rules import channels
 from trainfeed.rules.job_request import JobRequest
-from trainfeed.rules.rule import Level, Refusal, Rule
+from trainfeed.rules.rule import Level, Refusal, Rule, known
 
 _CHECKED = date(2026, 11, 20)
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference"
@@ -106,7 +106,7 @@ def _instance_count(value: JobRequest) -> str | None:
 
 
 def _volume(value: JobRequest) -> str | None:
-    if value.volume_size_gib >= 1:
+    if value.volume_size_gib >= 1 or _NVME_FAMILIES.match(value.instance_type):
         return None
     return f"A volume of {value.volume_size_gib} GiB is not possible. Give 1 GiB or more."
 
@@ -152,7 +152,7 @@ def _hyperparameters(value: JobRequest) -> str | None:
         if len(value.hyperparameters) > 100:
             yield f"There are {len(value.hyperparameters)} hyperparameters. Allowed: 100. Put some in a file."
         for key, text in value.hyperparameters.items():
-            if len(key) > 256 or len(text) > 2500:
+            if known(key, text) and (len(key) > 256 or len(text) > 2500):
                 yield (
                     f"The hyperparameter {key[:40]!r} has a name of {len(key)} and a value of {len(text)} "
                     "characters. Allowed: 256 and 2500. Put it in a file."
@@ -166,7 +166,7 @@ def _environment(value: JobRequest) -> str | None:
         if len(value.environment) > 100:
             yield f"There are {len(value.environment)} environment variables. Allowed: 100. Leave some out."
         for key, text in value.environment.items():
-            if not _VARIABLE.fullmatch(key) or len(key) > 512 or len(text) > 512:
+            if known(key, text) and not (_VARIABLE.fullmatch(key) and max(len(key), len(text)) <= 512):
                 yield (
                     f"The environment variable {key[:40]!r}, with a value of {len(text)} characters, is not "
                     "possible. Allowed: letters, digits and underscores, no digit first, and 512 characters "
@@ -181,6 +181,8 @@ def _tags(value: JobRequest) -> str | None:
         if len(value.tags) > 50:
             yield f"The job has {len(value.tags)} tags, the kit's own too. Allowed: 50. Leave some out."
         for key, text in value.tags:
+            if not known(key, text):
+                continue
             if not (
                 0 < len(key) <= 128 and len(text) <= 256 and _TAG.fullmatch(key) and _TAG.fullmatch(text)
             ):
@@ -223,7 +225,7 @@ RULES: tuple[Rule[JobRequest], ...] = (
         id="JOB-VPC",
         statement="A job that reads a file system runs in a VPC.",
         source="https://docs.aws.amazon.com/sagemaker/latest/dg/model-access-training-data.html",
-        reads=("channels.name",),
+        reads=(),
         violated=_needs_vpc,
     ),
     _refused(
@@ -251,7 +253,7 @@ RULES: tuple[Rule[JobRequest], ...] = (
         id="JOB-VOLUME",
         statement="An instance has at least 1 GiB of storage.",
         source=f"{_API}/API_ResourceConfig.html",
-        reads=("volume_size_gib",),
+        reads=("volume_size_gib", "instance_type"),
         violated=_volume,
     ),
     _ours(
@@ -272,20 +274,20 @@ RULES: tuple[Rule[JobRequest], ...] = (
     _refused(
         id="JOB-HYPERPARAMETERS",
         statement="A job has up to 100 hyperparameters of up to 2500 characters.",
-        reads=("hyperparameters",),
+        reads=(),
         violated=_hyperparameters,
     ),
     _refused(
         id="JOB-ENVIRONMENT",
         statement="A job has up to 100 environment variables of up to 512 characters.",
-        reads=("environment",),
+        reads=(),
         violated=_environment,
     ),
     _refused(
         id="JOB-TAGS",
         statement="A job has up to 50 tags, none of them AWS's own.",
         source=f"{_API}/API_Tag.html",
-        reads=("tags",),
+        reads=(),
         violated=_tags,
     ),
     _refused(

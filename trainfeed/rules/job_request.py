@@ -56,13 +56,13 @@ class JobRequest:
     @classmethod
     def of(cls, request: Mapping[str, Any], *, template: str | None = None) -> Self:
         """Read a request; what it leaves out has SageMaker's default."""
-        algorithm, resources = request["AlgorithmSpecification"], request["ResourceConfig"]
+        algorithm, resources = request.get("AlgorithmSpecification", {}), request.get("ResourceConfig", {})
         vpc = request.get("VpcConfig")
         return cls(
             template=template,
             image=algorithm.get("TrainingImage"),
             channels=tuple(
-                _read_channel(channel, algorithm["TrainingInputMode"])
+                _read_channel(channel, algorithm.get("TrainingInputMode", "File"))
                 for channel in request.get("InputDataConfig", ())
             ),
             output=request["OutputDataConfig"]["S3OutputPath"],

@@ -277,11 +277,12 @@ def _region(value: LustreConfiguration) -> str | None:
 
 
 def _one_subnet(value: LustreConfiguration) -> str | None:
-    if value.subnet_ids is None or len(value.subnet_ids) == 1:
+    if not isinstance(value.subnet_ids, tuple) or len(value.subnet_ids) == 1:
         return None
+    given = ", ".join(map(str, value.subnet_ids)) or "none"
     return (
-        f"A Lustre file system lives in exactly one subnet; {len(value.subnet_ids)} were given"
-        f"{': ' if value.subnet_ids else ''}{', '.join(value.subnet_ids)}. Name the one the jobs run in."
+        f"A Lustre file system lives in exactly one subnet; {len(value.subnet_ids)} were given: {given}. "
+        "Name the one the jobs run in."
     )
 
 
@@ -512,7 +513,7 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
     _refused(
         id="LUSTRE-KMS",
         statement="Only persistent file systems take an encryption key of your own.",
-        reads=("deployment_type", "kms_key_id"),
+        reads=("deployment_type",),
         violated=_kms,
     ),
     _refused(
@@ -540,7 +541,7 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
     _refused(
         id="LUSTRE-ONE-SUBNET",
         statement="A Lustre file system lives in exactly one subnet.",
-        reads=("subnet_ids",),
+        reads=(),
         violated=_one_subnet,
     ),
     _refused(
@@ -554,14 +555,14 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
         id="LUSTRE-IMPORT-PATH-TYPE",
         statement="PERSISTENT_2 takes no import path.",
         source=_CONFIGURATION,
-        reads=("deployment_type", "import_path"),
+        reads=("deployment_type",),
         violated=_import_path_type,
     ),
     _refused(
         id="LUSTRE-IMPORT-OR-LINKS",
         statement="A file system has an import path or data repository associations, never both.",
         source=_CONFIGURATION,
-        reads=("import_path", "export_path", "auto_import_policy", "imported_file_chunk_size_mib"),
+        reads=(),
         violated=_import_or_links,
         refused_by=(Refusal(operation="fsx:CreateDataRepositoryAssociation", code="BadRequest"),),
     ),
@@ -569,7 +570,7 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
         id="LUSTRE-NEEDS-IMPORT-PATH",
         statement="Export path, auto-import policy and chunk size go with an import path.",
         source=_CONFIGURATION,
-        reads=("import_path", "export_path", "auto_import_policy", "imported_file_chunk_size_mib"),
+        reads=("auto_import_policy",),
         violated=_needs_import_path,
     ),
     _refused(
@@ -603,7 +604,7 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
         statement="A file system with an export path does not export by itself.",
         source=f"{_GUIDE}/export-data-repo-task-dra.html",
         checked=_CHECKED,
-        reads=("export_path",),
+        reads=(),
         violated=_export_by_itself,
     ),
     _refused(

@@ -57,8 +57,8 @@ class Rule(Generic[T]):
         statement: the rule in one sentence.
         source: the address of the page that says so.
         checked: the day the source was read.
-        reads: the fields the predicate looks at, a dot leading into a field's own fields
-            (`links.path`); if one of them is unresolved, the rule is not judged.
+        reads: the fields without which the predicate can say nothing, a dot leading into a field's
+            own fields (`links.path`); if one of them is unresolved, the rule is not judged.
         violated: the message for a value that breaks the rule (what is wrong, the value given, the
             values allowed, what to do), or None for one that keeps it.
         refused_by: the AWS operations that refuse it; empty for advice of our own.
@@ -98,7 +98,7 @@ def check(rules: Iterable[Rule[T]], value: T) -> tuple[Finding, ...]:
     return tuple(
         Finding(rule=rule, message=message)
         for rule in rules
-        if _known(value, rule.reads) and (message := rule.violated(value)) is not None
+        if _readable(value, rule.reads) and (message := rule.violated(value)) is not None
     )
 
 
@@ -128,6 +128,14 @@ def refusal(rules: Iterable[Rule[T]], value: T, operation: str) -> tuple[Refusal
     return None
 
 
+def known(*values: Any) -> bool:
+    """Whether nothing in some values is left to be known at deployment.
+
+    A rule about each item of a list passes over the items that are not known, and judges the rest.
+    """
+    return not any(_unresolved(value, []) for value in values)
+
+
 def defer(value: Any, unresolved: Callable[[Any], bool]) -> Any:
     """The same value with everything that is only known at deployment marked as such.
 
@@ -150,7 +158,7 @@ def defer(value: Any, unresolved: Callable[[Any], bool]) -> Any:
     return Unresolved(str(value)) if unresolved(value) else value
 
 
-def _known(value: Any, reads: tuple[str, ...]) -> bool:
+def _readable(value: Any, reads: tuple[str, ...]) -> bool:
     return all(not _unresolved(value, name.split(".")) for name in reads)
 
 

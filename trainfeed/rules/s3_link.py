@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from trainfeed.rules.lustre import MAX_CHUNK_SIZE_MIB, LustreConfiguration
-from trainfeed.rules.rule import UNRESOLVED, Level, Refusal, Rule
+from trainfeed.rules.rule import UNRESOLVED, Level, Refusal, Rule, known
 from trainfeed.rules.s3 import BUCKET_NAMES, bucket_fault, prefix_fault
 from trainfeed.sources import S3Link
 
@@ -56,12 +56,18 @@ def _first(faults: Iterator[str | None]) -> str | None:
 
 def _bucket(value: LustreConfiguration) -> str | None:
     return _first(
-        f"{_name(link)}: {fault}" for link in value.links if (fault := bucket_fault(link.uri.bucket))
+        f"{_name(link)}: {fault}"
+        for link in value.links
+        if known(link.uri.bucket) and (fault := bucket_fault(link.uri.bucket))
     )
 
 
 def _prefix(value: LustreConfiguration) -> str | None:
-    return _first(f"{_name(link)}: {fault}" for link in value.links if (fault := _prefix_of(link)))
+    return _first(
+        f"{_name(link)}: {fault}"
+        for link in value.links
+        if known(link.uri.prefix) and (fault := _prefix_of(link))
+    )
 
 
 def _prefix_of(link: S3Link) -> str | None:
@@ -71,7 +77,7 @@ def _prefix_of(link: S3Link) -> str | None:
 
 
 def _path(value: LustreConfiguration) -> str | None:
-    return _first(_path_of(link) for link in value.links)
+    return _first(_path_of(link) for link in value.links if known(link.path))
 
 
 def _path_of(link: S3Link) -> str | None:
@@ -85,7 +91,7 @@ def _path_of(link: S3Link) -> str | None:
 
 
 def _path_overlap(value: LustreConfiguration) -> str | None:
-    placed = [link for link in value.links if link.path]
+    placed = [link for link in value.links if known(link.path) and link.path]
     for one, other in combinations(placed, 2):
         if _inside(_folder(one.path), _folder(other.path)):
             return (
@@ -96,7 +102,8 @@ def _path_overlap(value: LustreConfiguration) -> str | None:
 
 
 def _s3_overlap(value: LustreConfiguration) -> str | None:
-    for one, other in combinations(value.links, 2):
+    addressed = [link for link in value.links if known(link.uri.prefix)]
+    for one, other in combinations(addressed, 2):
         if _same(one.uri.bucket, other.uri.bucket) and _inside(one.uri.folder, other.uri.folder):
             return (
                 f"{one.path} and {other.path} are linked to overlapping addresses, {one.uri} and "
@@ -110,7 +117,8 @@ def _export_overwrites(value: LustreConfiguration) -> str | None:
         f"{_name(link)} imports from {link.uri} and exports to it too, writing over the source. Give the "
         "output a link of its own, or say export_overwrites_source if that is what you want."
         for link in value.links
-        if link.auto_export
+        if known(link.auto_export, link.auto_import, link.import_on_create)
+        and link.auto_export
         and (link.import_on_create or link.auto_import)
         and not link.export_overwrites_source
     )
@@ -121,7 +129,8 @@ def _chunk_size(value: LustreConfiguration) -> str | None:
         f"{_name(link)} has an imported file chunk size of {link.imported_file_chunk_size_mib} MiB. "
         f"Allowed: 1 to {MAX_CHUNK_SIZE_MIB} MiB. The default is 1024."
         for link in value.links
-        if not 1 <= link.imported_file_chunk_size_mib <= MAX_CHUNK_SIZE_MIB
+        if known(link.imported_file_chunk_size_mib)
+        and not 1 <= link.imported_file_chunk_size_mib <= MAX_CHUNK_SIZE_MIB
     )
 
 
@@ -169,32 +178,32 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
         id="LINK-BUCKET",
         statement="A link names a bucket, by the rules of S3.",
         source=BUCKET_NAMES,
-        reads=("links.uri.bucket", "links.path"),
+        reads=(),
         violated=_bucket,
     ),
     _refused(
         id="LINK-PREFIX",
         statement="A linked prefix can be a folder of a file system.",
-        reads=("links.uri.bucket", "links.uri.prefix", "links.path"),
+        reads=(),
         violated=_prefix,
     ),
     _refused(
         id="LINK-PATH",
         statement="A link has an absolute path on the file system; there is no default.",
-        reads=("links.path",),
+        reads=(),
         violated=_path,
     ),
     _refused(
         id="LINK-PATH-OVERLAP",
         statement="The paths of two links do not overlap, and the root is linked alone.",
-        reads=("links.path",),
+        reads=(),
         violated=_path_overlap,
     ),
     _refused(
         id="LINK-S3-OVERLAP",
         statement="The S3 addresses of two links of a file system do not overlap.",
         source=_LINKING,
-        reads=("links.uri.prefix", "links.path"),
+        reads=(),
         violated=_s3_overlap,
     ),
     Rule(
@@ -203,13 +212,13 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
         statement="A link that exports over the data it imported is asked for by name.",
         source=_LINKING,
         checked=_CHECKED,
-        reads=("links.path", "links.auto_export", "links.auto_import", "links.import_on_create"),
+        reads=(),
         violated=_export_overwrites,
     ),
     _refused(
         id="LINK-CHUNK-SIZE",
         statement="Imported files are striped in chunks of 1 to 512,000 MiB.",
-        reads=("links.path", "links.imported_file_chunk_size_mib"),
+        reads=(),
         violated=_chunk_size,
     ),
 )
