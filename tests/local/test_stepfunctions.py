@@ -1,6 +1,7 @@
 """Step Functions of the local AWS refuses what AWS refuses, and lets its valid neighbour pass."""
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -454,6 +455,16 @@ def test_a_stopped_execution_wakes_from_its_wait(machines: Machines):
     machines.sfn.stop_execution(executionArn=execution)
     assert machines.status(execution) == "ABORTED"
     assert machines.events(execution)[-1] == "ExecutionAborted"
+
+
+def test_a_reset_ends_what_runs(machines: Machines):
+    before = set(threading.enumerate())
+    machines.aws.durations.waited_second = 1
+    execution = machines.start(machines.create(WAIT, TimeoutSeconds=3600))
+    until(lambda: "WaitStateEntered" in machines.events(execution))
+    running = set(threading.enumerate()) - before
+    machines.aws.reset()
+    until(lambda: not any(thread.is_alive() for thread in running if "local" not in thread.name))
 
 
 def test_the_end_of_an_execution_is_announced(machines: Machines):
