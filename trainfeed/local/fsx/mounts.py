@@ -40,7 +40,7 @@ class Mount:
         self._writable = False
 
     def open(self, directory_path: str, *, read_only: bool) -> Path:
-        """A directory of this machine with all files of a folder; first reads from S3 happen now.
+        """Give a directory of this machine with all files of a folder; first reads from S3 happen now.
 
         Whoever opens it for reading alone must show it to the job so, for the files are the file system's
         own.
@@ -52,6 +52,10 @@ class Mount:
         Raises:
             MountRefused: there is no such folder, or the file system cannot hold its files.
         """
+        with ministack.scope(self._file_system.owner, self._file_system.region):
+            return self._open(directory_path, read_only)
+
+    def _open(self, directory_path: str, read_only: bool) -> Path:
         file_system = self._file_system
         mount_name = file_system.lustre["MountName"]
         parts = [part for part in directory_path.split("/") if part]
@@ -81,9 +85,12 @@ class Mount:
         Raises:
             MountRefused: the job wrote more than the file system holds.
         """
-        if not self._writable:
-            return
-        self._writable = False
+        if self._writable:
+            self._writable = False
+            with ministack.scope(self._file_system.owner, self._file_system.region):
+                self._take()
+
+    def _take(self) -> None:
         try:
             self._file_system.contents.check_space()
         except OutOfSpaceError as error:
