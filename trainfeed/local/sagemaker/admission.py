@@ -1,7 +1,6 @@
 """What the call CreateTrainingJob refuses, in the order in which a request is read."""
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -11,8 +10,11 @@ from trainfeed.local import ministack
 from trainfeed.local.sagemaker.channels import input_mode
 from trainfeed.local.sagemaker.container import PLACE
 from trainfeed.local.sagemaker.network import Network
-from trainfeed.local.sagemaker.storage import StorageError, split
+from trainfeed.local.sagemaker.storage import split
 from trainfeed.local.service import ApiError, JsonService
+from trainfeed.rules.job import RULES
+from trainfeed.rules.job_request import JobRequest
+from trainfeed.rules.rule import refusal
 
 _SERVICE = "sagemaker.amazonaws.com"
 
@@ -42,7 +44,8 @@ def admit(request: dict[str, Any], *, client: Callable[[str], Any], file_systems
         ApiError: what the call answers.
     """
     _check_parts(request)
-    _check_channels(request)
+    _check_sources(request)
+    _check_rules(request)
     _check_role(request["RoleArn"], client("iam"))
     if "VpcConfig" in request:
         Network.of(request["VpcConfig"])
@@ -64,23 +67,22 @@ def _check_parts(request: dict[str, Any]) -> None:
         raise _invalid("Give exactly one of TrainingImage and AlgorithmName in AlgorithmSpecification.")
 
 
-def _check_channels(request: dict[str, Any]) -> None:
-    channels = request.get("InputDataConfig", [])
-    repeated = [
-        name for name, times in Counter(item["ChannelName"] for item in channels).items() if times > 1
-    ]
-    if repeated:
-        raise _invalid(f"Channel names must be unique within a training job: {', '.join(repeated)}.")
-    for channel in channels:
-        name, given = channel["ChannelName"], channel["DataSource"]
+def _check_sources(request: dict[str, Any]) -> None:
+    for channel in request.get("InputDataConfig", []):
+        given = channel["DataSource"]
         sources = [source for source in ("S3DataSource", "FileSystemDataSource") if source in given]
         if len(sources) != 1:
             raise _invalid(
-                f"Channel {name} needs exactly one of S3DataSource and FileSystemDataSource; "
-                f"it has {' and '.join(sources) or 'none'}."
+                f"Channel {channel['ChannelName']} needs exactly one of S3DataSource and "
+                f"FileSystemDataSource; it has {' and '.join(sources) or 'neither'}."
             )
-        if sources == ["FileSystemDataSource"] and "VpcConfig" not in request:
-            raise _invalid(f"VpcConfig is required for channel {name}, which has a FileSystemDataSource.")
+
+
+def _check_rules(request: dict[str, Any]) -> None:
+    refused = refusal(RULES, JobRequest.of(request), "sagemaker:CreateTrainingJob")
+    if refused is not None:
+        how, message = refused
+        raise ApiError(how.code, message)
 
 
 def _check_role(role_arn: str, iam: Any) -> None:
@@ -163,7 +165,7 @@ def _check_storage(request: dict[str, Any], s3: Any) -> None:
             if said is not None:
                 raise _invalid(said)
     output = request["OutputDataConfig"]["S3OutputPath"]
-    bucket = _bucket(output)
+    bucket, _ = split(output)
     home = _region_of(s3, bucket)
     if home not in (None, here):
         raise _invalid(
@@ -174,7 +176,7 @@ def _check_storage(request: dict[str, Any], s3: Any) -> None:
 
 def _unlistable(s3: Any, address: str, role_arn: str, here: str) -> str | None:
     """What the call says of data that the role cannot list in this Region; None where it can."""
-    bucket, prefix = _bucket(address), split(address)[1]
+    bucket, prefix = split(address)
     home = _region_of(s3, bucket)
     denial = ministack.role_allows(role_arn, "s3:ListBucket", f"arn:aws:s3:::{bucket}", {"s3:prefix": prefix})
     if home is None:
@@ -193,13 +195,6 @@ def _unlistable(s3: Any, address: str, role_arn: str, here: str) -> str | None:
         f'the role "{role_arn}" has "s3:ListBucket" permissions on bucket "{bucket}".'
         + (f" Error message from S3: {cause}" if cause else "")
     )
-
-
-def _bucket(address: str) -> str:
-    try:
-        return split(address)[0]
-    except StorageError as error:
-        raise _invalid(str(error)) from error
 
 
 def _region_of(s3: Any, bucket: str) -> str | None:

@@ -3,6 +3,7 @@
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from trainfeed.local.sagemaker.failures import JobFailedError
@@ -14,7 +15,7 @@ def model_address(request: dict[str, Any]) -> str:
     return join(_output(request), "model/" if _loose(request) else "model.tar.gz")
 
 
-def upload(storage: RoleStorage, request: dict[str, Any], roots: Sequence[Path], scratch: Path) -> None:
+def upload(storage: RoleStorage, request: dict[str, Any], roots: Sequence[Path]) -> None:
     """Upload /opt/ml/model and /opt/ml/output/data of all instances, each as one archive.
 
     What is empty is not uploaded, as on SageMaker.
@@ -28,12 +29,12 @@ def upload(storage: RoleStorage, request: dict[str, Any], roots: Sequence[Path],
         if _loose(request):
             _upload_files(storage, files, join(_output(request), name))
         elif files:
-            archive = scratch / f"{name}.tar.gz"
-            with tarfile.open(archive, "w:gz", compresslevel=1, dereference=True) as tar:
-                for path, file in files.items():
-                    tar.add(file, arcname=path, recursive=False)
-            _upload_files(storage, {archive.name: archive}, _output(request))
-            archive.unlink()
+            with TemporaryDirectory(prefix="trainfeed-") as scratch:
+                archive = Path(scratch, f"{name}.tar.gz")
+                with tarfile.open(archive, "w:gz", compresslevel=1, dereference=True) as tar:
+                    for path, file in files.items():
+                        tar.add(file, arcname=path, recursive=False)
+                _upload_files(storage, {archive.name: archive}, _output(request))
 
 
 def upload_checkpoints(storage: RoleStorage, address: str, folder: Path) -> None:

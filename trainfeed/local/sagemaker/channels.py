@@ -12,26 +12,10 @@ from trainfeed.local.sagemaker.storage import RoleStorage, S3Object, StorageErro
 
 _READERS = 8
 
-# Instances with local NVMe storage, whose size is fixed: VolumeSizeInGB says nothing about them.
-# https://docs.aws.amazon.com/sagemaker/latest/dg/cmn-info-instance-types.html
-_NVME_FAMILIES = frozenset(
-    {
-        *("c5d", "c6gd", "c6id", "m5d", "m6gd", "m6id", "r5d", "r6gd", "r6id"),
-        *("g4dn", "g5", "g6", "g6e", "g7", "g7e"),
-        *("p3dn", "p4d", "p4de", "p5", "p5e", "p5en", "p6-b200", "p6-b300", "p6e-gb200"),
-        *("trn1", "trn1n", "trn2"),
-    }
-)
-
 
 def input_mode(request: dict[str, Any], channel: dict[str, Any]) -> str:
     """How a channel is read: its own mode, or that of the job."""
     return channel.get("InputMode") or request["AlgorithmSpecification"]["TrainingInputMode"]
-
-
-def has_local_storage(instance_type: str) -> bool:
-    """Whether an instance type brings NVMe storage, which stands in for the ML storage volume."""
-    return instance_type.removeprefix("ml.").rpartition(".")[0] in _NVME_FAMILIES
 
 
 def objects(storage: RoleStorage, source: dict[str, Any]) -> list[S3Object]:

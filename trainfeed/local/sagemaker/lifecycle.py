@@ -21,6 +21,10 @@ from trainfeed.local.sagemaker.logs import GROUP, LogStream
 from trainfeed.local.sagemaker.mounts import Mounts
 from trainfeed.local.sagemaker.network import Network
 from trainfeed.local.sagemaker.storage import RoleStorage
+from trainfeed.local.service import ApiError
+from trainfeed.rules.job import DATA_RULES, JobData
+from trainfeed.rules.job_request import JobRequest
+from trainfeed.rules.rule import check
 
 _log = logging.getLogger("trainfeed.local")
 
@@ -70,16 +74,19 @@ class Run:
         self._begun = False
 
     def __call__(self) -> None:
-        """Run the job to its end, whatever happens; nothing is left running or mounted."""
+        """Run the job to its end. Nothing is left running, mounted or on disk when that end is told."""
         try:
-            self._enter(*self._live())
+            try:
+                ending = self._live()
+            finally:
+                self._leave()
         except AbandonedError:
             _log.info("%s was abandoned", self._job.name)
+            return
         except Exception:
             _log.exception("%s failed by a mistake of the local AWS", self._job.name)
-            self._enter("Failed", "InternalServerError: We encountered an internal error. Please try again.")
-        finally:
-            self._leave()
+            ending = "Failed", "InternalServerError: We encountered an internal error. Please try again."
+        self._enter(*ending)
 
     def _live(self) -> tuple[str, str | None]:
         """Go through the phases; the last status, and the failure reason."""
@@ -149,7 +156,7 @@ class Run:
                 name: channels.share(found[name], source, index=index, instances=len(self._containers))
                 for name, source in stored.items()
             }
-            self._check_volume(sum(item.size for items in shares.values() for item in items))
+            self._check_volume({name: sum(item.size for item in items) for name, items in shares.items()})
             for name, items in shares.items():
                 channels.download(self._storage, items, container.channel(name), self._proceed)
         if "CheckpointConfig" in self._request:
@@ -160,13 +167,10 @@ class Run:
                 self._proceed,
             )
 
-    def _check_volume(self, size: int) -> None:
-        resources = self._request["ResourceConfig"]
-        limit = resources.get("VolumeSizeInGB")
-        if limit is None or channels.has_local_storage(resources.get("InstanceType", "")):
-            return
-        if size > limit * 1024**3:
-            raise channels.download_failed("Insufficient disk space")
+    def _check_volume(self, sizes: dict[str, int]) -> None:
+        data = JobData(request=JobRequest.of(self._request), sizes=sizes)
+        for finding in check(DATA_RULES, data):
+            raise channels.download_failed(f"Insufficient disk space. {finding.message}")
 
     def _train(self) -> None:
         self._enter("Training")
@@ -223,7 +227,7 @@ class Run:
         if not self._reaches_s3():
             raise JobFailedError(f"ClientError: Artifact upload failed:{_NO_ROUTE}")
         roots = [container.root for container in self._containers]
-        artifacts.upload(self._storage, self._request, roots, self._in.state)
+        artifacts.upload(self._storage, self._request, roots)
         if "CheckpointConfig" in self._request:
             artifacts.upload_checkpoints(
                 self._storage,
@@ -245,9 +249,9 @@ class Run:
     # Parts
 
     def _make_containers(self) -> None:
+        shutil.rmtree(self._in.state, ignore_errors=True)  # a job of this name before a restart
         for host in instances.hosts(self._request):
             folder = self._in.state / host
-            shutil.rmtree(folder, ignore_errors=True)  # a job of this name before a restart
             folder.mkdir(parents=True)
             container = Container(folder=folder, host=host, sealed=self._in.sealed)
             container.configure(instances.configuration(self._request, host=host, mapped=container.mapped))
@@ -256,13 +260,12 @@ class Run:
     def _attach(self, network: Network, subnet_id: str) -> None:
         """Put each instance into the subnet, which cannot be deleted meanwhile."""
         for container in self._containers:
-            self._interfaces.append(
-                ministack.create_network_interface(
-                    subnet_id,
-                    list(network.security_group_ids),
-                    f"[Do not delete] SageMaker training job {self._job.name}, {container.host}",
-                )
-            )
+            what = f"[Do not delete] SageMaker training job {self._job.name}, {container.host}"
+            try:
+                made = ministack.create_network_interface(subnet_id, list(network.security_group_ids), what)
+            except ApiError as error:
+                raise JobFailedError(f"ClientError: {error}") from error
+            self._interfaces.append(made)
 
     def _environment(self) -> dict[str, str]:
         credentials = None

@@ -103,8 +103,8 @@ class RoleStorage:
         """
         bucket, key = split(address)
         self._demand("s3:PutObject", f"arn:aws:s3:::{bucket}/{key}")
-        with _spoken():
-            self._s3.upload_file(str(file), bucket, key)
+        with _spoken(), file.open("rb") as content:
+            self._s3.upload_fileobj(content, bucket, key)
 
     def _demand(self, action: str, resource: str, context: dict[str, Any] | None = None) -> None:
         denial = ministack.role_allows(self._role_arn, action, resource, context or {})
