@@ -1,7 +1,8 @@
 """The container images that AWS keeps for training, by Region.
 
-The data is in `images.json`, with its source and date; `scripts/refresh-images` writes it anew. The
-scikit-learn image and both PyTorch images hold scikit-learn and Pillow.
+The data is in `images.json`, with its source and date; `scripts/refresh-images` writes it anew. Scikit-learn
+and Pillow are in all of them: the PyTorch images install both by name, the scikit-learn image has Pillow
+through its model server, https://pypi.org/project/multi-model-server/.
 """
 
 import json
