@@ -44,6 +44,7 @@ STORES = {
     "roles": ("ministack.services.iam", "_roles"),
     "route tables": ("ministack.services.ec2", "_route_tables"),
     "security groups": ("ministack.services.ec2", "_security_groups"),
+    "stack events": ("ministack.services.cloudformation", "_stack_events"),
     "stacks": ("ministack.services.cloudformation", "_stacks"),
     "state machines": ("ministack.services.stepfunctions", "_state_machines"),
     "subnets": ("ministack.services.ec2", "_subnets"),
@@ -191,7 +192,10 @@ def function(name: str) -> Callable[..., Any]:
 def wrap(name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     """Put a function around one of MiniStack's, until `release`; `make` is given the one before."""
     module, attribute, _ = FUNCTIONS[name]
-    _put(vars(importlib.import_module(module)), attribute, make(function(name)))
+    before = function(name)
+    made = make(before)
+    made.__wrapped__ = before  # pyright: ignore[reportFunctionMemberAccess] - where inspect looks for it
+    _put(vars(importlib.import_module(module)), attribute, made)
 
 
 def release() -> None:
