@@ -1,13 +1,15 @@
 """What FSx for Lustre accepts of a file system, before an hour is lost finding out."""
 
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
+from trainfeed.rules import lustre_paths
+from trainfeed.rules.lustre_configuration import LustreConfiguration, LustreGrowth
 from trainfeed.rules.lustre_sizes import EFA_STEPS_GIB, Sizes, sizes
 from trainfeed.rules.regions import LUSTRE_DEPLOYMENT_TYPES, LUSTRE_SMALL_TIERS
 from trainfeed.rules.rule import Level, Refusal, Rule
-from trainfeed.sources import S3Link, S3Uri
+
+__all__ = ["GROWTH_RULES", "RULES", "LustreConfiguration", "LustreGrowth"]
 
 _CHECKED = date(2026, 11, 20)
 _CREATE = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
@@ -22,9 +24,7 @@ DEPLOYMENT_TYPES = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
 STORAGE_TYPES = ("SSD", "HDD", "INTELLIGENT_TIERING")
 LUSTRE_VERSIONS = ("2.10", "2.12", "2.15")
 COMPRESSION_TYPES = ("NONE", "LZ4")
-AUTO_IMPORT_POLICIES = ("NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED")
 DRIVE_CACHE_TYPES = ("NONE", "READ")
-MAX_CHUNK_SIZE_MIB = 512_000
 
 _TIERS = {
     ("PERSISTENT_1", "SSD"): (50, 100, 200),
@@ -37,68 +37,6 @@ _STORAGE_OF = {
     "PERSISTENT_1": ("SSD", "HDD"),
     "PERSISTENT_2": ("SSD", "INTELLIGENT_TIERING"),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class LustreConfiguration:
-    """A Lustre file system as it is asked for; None stands for a field left out of the request.
-
-    Attributes:
-        storage_capacity_gib: in GiB; None for Intelligent-Tiering alone.
-        per_unit_storage_throughput: MB/s per TiB, of the persistent types alone.
-        throughput_capacity_mbps: MB/s, of Intelligent-Tiering alone.
-        metadata_mode: AUTOMATIC or USER_PROVISIONED, of PERSISTENT_2 alone.
-        metadata_iops: with USER_PROVISIONED alone.
-        export_overwrites_import: the export path may be the import path, overwriting the source.
-        subnet_ids: None where the subnet is not settled yet.
-        links: the data repository associations to be made on it.
-        dataset_bytes: the size of the linked data where it is known.
-    """
-
-    storage_capacity_gib: float | None
-    deployment_type: str = "SCRATCH_2"
-    storage_type: str = "SSD"
-    per_unit_storage_throughput: int | None = None
-    throughput_capacity_mbps: int | None = None
-    file_system_type_version: str | None = "2.15"
-    data_compression_type: str = "LZ4"
-    drive_cache_type: str | None = None
-    kms_key_id: str | None = None
-    efa_enabled: bool = False
-    metadata_mode: str | None = None
-    metadata_iops: int | None = None
-    import_path: str | None = None
-    export_path: str | None = None
-    export_overwrites_import: bool = False
-    auto_import_policy: str | None = None
-    imported_file_chunk_size_mib: int | None = None
-    automatic_backup_retention_days: int | None = None
-    subnet_ids: tuple[str, ...] | None = None
-    region: str | None = None
-    links: tuple[S3Link, ...] = ()
-    dataset_bytes: int | None = None
-
-    @property
-    def lustre_version(self) -> str:
-        """The version the file system gets, AWS's default where none is asked for."""
-        if self.file_system_type_version is not None:
-            return self.file_system_type_version
-        if self.deployment_type != "PERSISTENT_2":
-            return "2.10"
-        return "2.12" if self.metadata_mode is None else "2.15"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LustreGrowth:
-    """A new capacity asked of a file system that exists.
-
-    Attributes:
-        current: the file system as it is.
-        storage_capacity_gib: the capacity it shall have, in GiB.
-    """
-
-    current: LustreConfiguration
-    storage_capacity_gib: float
 
 
 def _one_of(allowed: tuple[str, ...]) -> str:
@@ -298,114 +236,6 @@ def _backups(value: LustreConfiguration) -> str | None:
     return None if 0 < days <= 90 else f"Backups are kept for up to 90 days; {days} were asked for."
 
 
-def _import_path_type(value: LustreConfiguration) -> str | None:
-    if value.import_path is None or value.deployment_type != "PERSISTENT_2":
-        return None
-    return (
-        f"PERSISTENT_2 takes no import path; {value.import_path} was given. "
-        "Link the data with a data repository association instead."
-    )
-
-
-def _import_or_links(value: LustreConfiguration) -> str | None:
-    if not value.links:
-        return None
-    given = {
-        "import path": value.import_path,
-        "export path": value.export_path,
-        "auto-import policy": value.auto_import_policy,
-        "imported file chunk size": value.imported_file_chunk_size_mib,
-    }
-    named = [f"{name} {setting}" for name, setting in given.items() if setting is not None]
-    if not named:
-        return None
-    return (
-        f"A file system has either an import path or data repository associations, not both; it has "
-        f"{len(value.links)} associations and {', '.join(named)}. Keep the associations."
-    )
-
-
-def _needs_import_path(value: LustreConfiguration) -> str | None:
-    if value.import_path is not None or value.links:
-        return None
-    given = {
-        "export path": value.export_path,
-        "auto-import policy": value.auto_import_policy,
-        "imported file chunk size": value.imported_file_chunk_size_mib,
-    }
-    named = [f"{name} {setting}" for name, setting in given.items() if setting not in (None, "NONE")]
-    if not named:
-        return None
-    missing = " and no ".join(named)
-    return f"Without an import path there is no {missing}. Give an import path, or use an S3 link."
-
-
-def _import_uri(value: LustreConfiguration) -> str | None:
-    return None if value.import_path is None else _not_s3("import path", value.import_path)
-
-
-def _export_uri(value: LustreConfiguration) -> str | None:
-    if value.export_path is None:
-        return None
-    if (wrong := _not_s3("export path", value.export_path)) is not None:
-        return wrong
-    if value.import_path is None or _not_s3("import path", value.import_path):
-        return None
-    source, target = S3Uri.parse(value.import_path), S3Uri.parse(value.export_path)
-    if source.bucket == target.bucket:
-        return None
-    return (
-        f"The export path {target} must lie in the bucket of the import path {source}. "
-        f"Choose a prefix in {source.bucket}."
-    )
-
-
-def _not_s3(name: str, text: str) -> str | None:
-    try:
-        S3Uri.parse(text)
-    except ValueError as error:
-        return f"The {name} is wrong: {error}"
-    return None
-
-
-def _export_overwrites(value: LustreConfiguration) -> str | None:
-    if value.import_path is None or value.export_path is None or value.export_overwrites_import:
-        return None
-    if _not_s3("", value.import_path) or _not_s3("", value.export_path):
-        return None
-    source, target = S3Uri.parse(value.import_path), S3Uri.parse(value.export_path)
-    if source.bucket != target.bucket or target.prefix not in ("", source.prefix):
-        return None
-    return (
-        f"The export path {target} writes over the data imported from {source}. Choose a prefix of its own, "
-        "or say export_overwrites_import if that is what you want."
-    )
-
-
-def _export_by_itself(value: LustreConfiguration) -> str | None:
-    if value.export_path is None:
-        return None
-    return (
-        f"Nothing is ever exported to {value.export_path} by itself. Run an export task before the file "
-        "system is deleted, or link the output with an association that has an export policy."
-    )
-
-
-def _auto_import_policy(value: LustreConfiguration) -> str | None:
-    if value.auto_import_policy is None or value.auto_import_policy in AUTO_IMPORT_POLICIES:
-        return None
-    return f"There is no auto-import policy {value.auto_import_policy!r}. {_one_of(AUTO_IMPORT_POLICIES)}"
-
-
-def _chunk_size(value: LustreConfiguration) -> str | None:
-    given = value.imported_file_chunk_size_mib
-    if given is None or 1 <= given <= MAX_CHUNK_SIZE_MIB:
-        return None
-    return (
-        f"An imported file chunk size of {given} MiB is not possible. Allowed: 1 to {MAX_CHUNK_SIZE_MIB} MiB."
-    )
-
-
 def _data_fits(value: LustreConfiguration) -> str | None:
     data, capacity = value.dataset_bytes, value.storage_capacity_gib
     if data is None or capacity is None or data <= capacity * 2**30:
@@ -441,6 +271,7 @@ _refused = partial(
 )
 
 RULES: tuple[Rule[LustreConfiguration], ...] = (
+    *lustre_paths.RULES,
     _refused(
         id="LUSTRE-DEPLOYMENT-TYPE",
         statement="There are four deployment types.",
@@ -550,76 +381,6 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
         source=f"{_GUIDE}/using-backups-fsx.html",
         reads=("automatic_backup_retention_days", "deployment_type"),
         violated=_backups,
-    ),
-    _refused(
-        id="LUSTRE-IMPORT-PATH-TYPE",
-        statement="PERSISTENT_2 takes no import path.",
-        source=_CONFIGURATION,
-        reads=("deployment_type",),
-        violated=_import_path_type,
-    ),
-    _refused(
-        id="LUSTRE-IMPORT-OR-LINKS",
-        statement="A file system has an import path or data repository associations, never both.",
-        source=_CONFIGURATION,
-        reads=(),
-        violated=_import_or_links,
-        refused_by=(Refusal(operation="fsx:CreateDataRepositoryAssociation", code="BadRequest"),),
-    ),
-    _refused(
-        id="LUSTRE-NEEDS-IMPORT-PATH",
-        statement="Export path, auto-import policy and chunk size go with an import path.",
-        source=_CONFIGURATION,
-        reads=("auto_import_policy",),
-        violated=_needs_import_path,
-    ),
-    _refused(
-        id="LUSTRE-IMPORT-PATH",
-        statement="An import path is s3://BUCKET or s3://BUCKET/PREFIX.",
-        source=_CONFIGURATION,
-        reads=("import_path",),
-        violated=_import_uri,
-        refused_by=(Refusal(operation="fsx:CreateFileSystem", code="InvalidImportPath"),),
-    ),
-    _refused(
-        id="LUSTRE-EXPORT-PATH",
-        statement="An export path lies in the bucket of the import path.",
-        source=_CONFIGURATION,
-        reads=("import_path", "export_path"),
-        violated=_export_uri,
-        refused_by=(Refusal(operation="fsx:CreateFileSystem", code="InvalidExportPath"),),
-    ),
-    Rule(
-        id="LUSTRE-EXPORT-OVERWRITES",
-        level=Level.ERROR,
-        statement="An export path that writes over the imported data is asked for by name.",
-        source=_CONFIGURATION,
-        checked=_CHECKED,
-        reads=("import_path", "export_path"),
-        violated=_export_overwrites,
-    ),
-    Rule(
-        id="LUSTRE-EXPORT-BY-ITSELF",
-        level=Level.WARNING,
-        statement="A file system with an export path does not export by itself.",
-        source=f"{_GUIDE}/export-data-repo-task-dra.html",
-        checked=_CHECKED,
-        reads=(),
-        violated=_export_by_itself,
-    ),
-    _refused(
-        id="LUSTRE-AUTO-IMPORT-POLICY",
-        statement="The auto-import policy of an import path is one of four.",
-        source=_CONFIGURATION,
-        reads=("auto_import_policy",),
-        violated=_auto_import_policy,
-    ),
-    _refused(
-        id="LUSTRE-CHUNK-SIZE",
-        statement="Imported files are striped in chunks of 1 to 512,000 MiB.",
-        source=_CONFIGURATION,
-        reads=("imported_file_chunk_size_mib",),
-        violated=_chunk_size,
     ),
     Rule(
         id="LUSTRE-DATA-FITS",

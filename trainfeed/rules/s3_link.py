@@ -9,7 +9,8 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from trainfeed.rules.lustre import MAX_CHUNK_SIZE_MIB, LustreConfiguration
+from trainfeed.rules.lustre_configuration import LustreConfiguration
+from trainfeed.rules.lustre_paths import MAX_CHUNK_SIZE_MIB
 from trainfeed.rules.rule import UNRESOLVED, Level, Refusal, Rule, known
 from trainfeed.rules.s3 import BUCKET_NAMES, bucket_fault, prefix_fault
 from trainfeed.sources import S3Link
