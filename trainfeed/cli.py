@@ -2,6 +2,7 @@
 # ruff: noqa: PLC0415 - imports inside the subcommands keep `trainfeed --help` instant
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,10 @@ class _Trainfeed(click.Group):
         except Exception as error:
             from botocore.exceptions import BotoCoreError, ClientError
 
+            from trainfeed.local.daemon import DaemonError
             from trainfeed.run.aws import UserError, explain
 
-            if isinstance(error, UserError):
+            if isinstance(error, UserError | DaemonError):
                 raise click.ClickException(str(error)) from error
             if isinstance(error, BotoCoreError | ClientError):
                 raise click.ClickException(explain(error)) from error
@@ -162,6 +164,68 @@ def delete_bucket(names: tuple[str, ...], yes: bool) -> None:
     for bucket in doomed:
         buckets.delete(client, bucket)
         click.echo(f"Deleted {bucket.name}.")
+
+
+@main.group()
+@click.option(
+    "--folder",
+    envvar="TRAINFEED_LOCAL",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="The folder it belongs to; default: this one.",
+)
+@click.pass_context
+def local(ctx: click.Context, folder: Path) -> None:
+    """An AWS on this machine, to try everything without an account."""
+    ctx.obj = folder
+
+
+@local.command(name="start")
+@click.option("--port", default=0, show_default="a free one", help="The port on 127.0.0.1.")
+@click.pass_obj
+def local_start(folder: Path, port: int) -> None:
+    """Start it in the background."""
+    from trainfeed.local import daemon
+
+    running = daemon.status(folder) or daemon.start(folder, port=port)
+    click.echo(
+        f"The local AWS runs at {running.url} (pid {running.pid}).\n"
+        f'  Use it in this shell:  eval "$(trainfeed local env)"\n'
+        f"  Stop it:               trainfeed local stop"
+    )
+
+
+@local.command(name="status")
+@click.pass_obj
+def local_status(folder: Path) -> None:
+    """Say whether it runs; exit 1 if it does not."""
+    from trainfeed.local import daemon
+
+    running = daemon.status(folder)
+    if running is None:
+        raise click.ClickException("No local AWS runs for this folder. Start one: trainfeed local start")
+    click.echo(f"The local AWS runs at {running.url} (pid {running.pid}); its log is {running.log}.")
+
+
+@local.command(name="env")
+@click.pass_obj
+def local_env(folder: Path) -> None:
+    """Print what points a shell at it: eval "$(trainfeed local env)"."""
+    from trainfeed.local import daemon
+
+    # Both would be taken before the variables that follow.
+    click.echo("unset AWS_PROFILE AWS_SESSION_TOKEN")
+    for name, value in daemon.environment(folder).items():
+        click.echo(f"export {name}={shlex.quote(value)}")
+
+
+@local.command(name="stop")
+@click.pass_obj
+def local_stop(folder: Path) -> None:
+    """Stop it, with every job that runs on it. What was deployed there is gone."""
+    from trainfeed.local import daemon
+
+    click.echo(f"Stopped the local AWS at {daemon.stop(folder).url}.")
 
 
 def _follow(client: "Client", started: "Run", *, dry_run: bool = False) -> None:

@@ -104,8 +104,7 @@ def deploy() -> None:
     step("Make the buckets, and put 1,797 pictures of handwritten digits there")
     command("cdk bootstrap")
     command(f"cdk deploy DatasetStack --require-approval never --outputs-file {OUTPUTS}")
-    data = next(value for key, value in outputs("DatasetStack").items() if key.startswith("DataUri"))
-    command(f"python examples/digits/data.py {data}")
+    command(f"python examples/digits/data.py s3://{outputs('DatasetStack')['DataBucket']}/data")
 
     step("Make an FSx for Lustre file system linked to that bucket, and two job templates")
     command("cdk deploy FsxLustreStack TrainingJobStack --require-approval never")
@@ -133,7 +132,7 @@ def destroy() -> None:
     step("Take it all down")
     command("cdk destroy --all --force")
     command("trainfeed ls", show=True)
-    buckets = sorted({value for value in outputs("DatasetStack").values() if "/" not in value})
+    buckets = (outputs("DatasetStack")[name] for name in ("DataBucket", "OutputBucket"))
     step("Buckets outlive their stacks, as they hold your data; these go by name")
     command(f"trainfeed delete-bucket {' '.join(buckets)} --yes", show=True)
 

@@ -13,6 +13,7 @@ class FileSystem:
     """A file system of ours.
 
     Attributes:
+        kind: its deployment type (`SCRATCH_2`).
         capacity_gib: what is provisioned, and billed.
         owner: the stack that made it.
     """
@@ -31,7 +32,7 @@ def ours(client: Client) -> tuple[FileSystem, ...]:
     found = (
         FileSystem(
             id=item["FileSystemId"],
-            kind=f"Lustre {item.get('LustreConfiguration', {}).get('DeploymentType', '')}".rstrip(),
+            kind=item.get("LustreConfiguration", {}).get("DeploymentType", item["FileSystemType"]),
             state=item["Lifecycle"],
             capacity_gib=item["StorageCapacity"],
             created=item["CreationTime"],

@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 from trainfeed.run.aws import Client, code
 from trainfeed.run.launch import Run
 
-#: The phase before the training job exists: its data must be there first.
-WAITING = "Waiting for data"
+#: The phase before the training job exists: file system, links and imports must be ready first.
+PREPARING = "Preparing"
 #: What a job is billed for; the wait for an instance is free.
 #: Source: BillableTimeInSeconds of DescribeTrainingJob.
 BILLED = frozenset({"Downloading", "Training", "Uploading"})
@@ -36,7 +36,7 @@ class Phase:
     """A stretch of a run.
 
     Attributes:
-        name: `Waiting for data`, or a secondary status of the training job (`Downloading`).
+        name: `Preparing`, or a secondary status of the training job (`Downloading`).
         ended: None while it lasts.
         message: what AWS says about it.
     """
@@ -119,7 +119,7 @@ def observe(client: Client, run: Run) -> Progress:
     job = _describe_job(client, run.name)
     running = execution["status"] == "RUNNING"
     waiting = Phase(
-        name=WAITING,
+        name=PREPARING,
         started=execution["startDate"],
         ended=job["CreationTime"] if job else execution.get("stopDate"),
         message=_waits_for(states, run) if running and job is None else "",
