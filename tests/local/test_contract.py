@@ -29,7 +29,7 @@ PRIVATE = {
     "provisioners": {"_REPLACING_PROPERTIES", "_RESOURCE_HANDLERS", "_STACK_TAG_PROPERTY"},
     "router": set(),
     "stacks": {"_add_event"},
-    "stepfunctions": {"_AWS_SDK_SERVICE_MAP", "_ExecutionError", "_SERVICE_DISPATCH"},
+    "stepfunctions": {"_ExecutionError"},
 }
 
 
@@ -86,7 +86,6 @@ def test_only_one_module_knows_ministack():
     [
         (("app", "SERVICE_REGISTRY"), "s3", {"module": "s3"}),
         (("core.router", "SERVICE_PATTERNS"), "sns", {"host_patterns": [], "target_prefixes": []}),
-        (("services.stepfunctions", "_AWS_SDK_SERVICE_MAP"), "ssm", {"target_prefix": "", "protocol": ""}),
         (
             ("services.cloudformation.provisioners", "_RESOURCE_HANDLERS"),
             "AWS::Logs::LogGroup",
@@ -117,11 +116,6 @@ def test_tables_of_values(table, key, kind):
         (("app", "SERVICE_HANDLERS"), "sqs", ("method", "path", "headers", "body", "query_params")),
         (("services.ec2", "_ACTION_MAP"), "DescribeVpcs", ("p",)),
         (("services.cloudformation", "_ACTION_HANDLERS"), "DescribeStacks", ("params",)),
-        (
-            ("services.stepfunctions", "_SERVICE_DISPATCH"),
-            "arn:aws:states:::sqs:sendMessage",
-            ("resource", "input_data"),
-        ),
     ],
 )
 def test_tables_of_functions(table, key, parameters):

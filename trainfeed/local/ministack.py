@@ -129,20 +129,6 @@ _registered = ExitStack()
 _timers: set[threading.Timer] = set()
 
 
-class TaskFailedError(Exception):
-    """A Step Functions task fails with this error name and cause.
-
-    Attributes:
-        error: what Retry and Catch match (`SageMaker.ResourceInUseException`, `States.TaskFailed`).
-        cause: the text beside it.
-    """
-
-    def __init__(self, error: str, cause: str) -> None:
-        super().__init__(f"{error}: {cause}")
-        self.error = error
-        self.cause = cause
-
-
 def _require_version() -> None:
     installed = version("ministack")
     if installed != VERSION:
@@ -260,11 +246,10 @@ def scoped_table() -> MutableMapping[str, Any]:
 
 
 def register_service(service: JsonService) -> None:
-    """Serve one of our services over HTTP, and to Step Functions' SDK integrations."""
+    """Serve one of our services over HTTP."""
     from ministack import app
     from ministack.core import router
     from ministack.core.concurrency import run_reentrant
-    from ministack.services import stepfunctions
 
     async def handle(method: str, path: str, headers: dict[str, str], body: bytes, query: Any) -> Answer:
         operation = headers.get("x-amz-target", "").rpartition(".")[2]
@@ -284,11 +269,6 @@ def register_service(service: JsonService) -> None:
             "host_patterns": [rf"(^|\.){service.name}\."],
             "credential_scope": service.name,
         },
-    )
-    _put(
-        stepfunctions._AWS_SDK_SERVICE_MAP,
-        service.name,
-        {"target_prefix": service.target_prefix, "protocol": "json"},
     )
 
 
@@ -495,25 +475,6 @@ def _explained(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # Step Functions
-
-
-def register_integration(resource_arn: str, handler: Callable[[str, Any], Any]) -> None:
-    """Provide an optimised integration, such as `arn:aws:states:::sagemaker:createTrainingJob`.
-
-    Args:
-        resource_arn: without `.sync` or `.waitForTaskToken`.
-        handler: takes the resource as the state spells it, and the arguments; gives the task's result. It
-            runs on the execution's thread and may block. It raises TaskFailedError to fail the task.
-    """
-    from ministack.services import stepfunctions
-
-    def invoke(resource: str, arguments: Any) -> Any:
-        try:
-            return handler(resource, arguments)
-        except TaskFailedError as failure:
-            raise stepfunctions._ExecutionError(failure.error, failure.cause) from failure
-
-    _put(stepfunctions._SERVICE_DISPATCH, resource_arn, invoke)
 
 
 def task_error(error: str, cause: str) -> Exception:

@@ -15,9 +15,8 @@ from botocore import xform_name
 from botocore.exceptions import ClientError
 
 from trainfeed.local import ministack, shapes
-from trainfeed.local.ministack import TaskFailedError
 from trainfeed.local.service import ApiError, JsonService
-from trainfeed.local.stepfunctions.run import Run
+from trainfeed.local.stepfunctions.run import Run, TaskFailedError
 from trainfeed.rules.integrations import Integration, Moment, sdk_name
 
 _POLL = 0.1
@@ -72,7 +71,7 @@ class Calls:
             if run.ended.wait(_POLL):
                 if run.stops_its_jobs:
                     self._stop_training_job(call, request, run)
-                raise ministack.task_error(*run.ENDED)
+                raise TaskFailedError(*run.ENDED)
         description = _plain(job)
         if job["TrainingJobStatus"] != "Completed":
             raise TaskFailedError("States.TaskFailed", json.dumps(description))

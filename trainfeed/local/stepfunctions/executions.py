@@ -9,10 +9,9 @@ from typing import Any
 
 from trainfeed.local import ministack
 from trainfeed.local.durations import Durations
-from trainfeed.local.ministack import TaskFailedError
 from trainfeed.local.service import ApiError
 from trainfeed.local.stepfunctions.calls import Calls
-from trainfeed.local.stepfunctions.run import Run
+from trainfeed.local.stepfunctions.run import Run, TaskFailedError
 from trainfeed.rules.integrations import integration
 
 #: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html

@@ -1,8 +1,22 @@
-"""One execution of a state machine while it runs."""
+"""One execution of a state machine while it runs, and how one of its tasks fails."""
 
 import threading
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+
+class TaskFailedError(Exception):
+    """A task fails.
+
+    Attributes:
+        error: what Retry and Catch match (`SageMaker.ResourceInUseException`, `States.TaskFailed`).
+        cause: the text beside it.
+    """
+
+    def __init__(self, error: str, cause: str) -> None:
+        super().__init__(f"{error}: {cause}")
+        self.error = error
+        self.cause = cause
 
 
 @dataclass(frozen=True, kw_only=True)
