@@ -248,21 +248,53 @@ time.sleep(600)
     assert gone(f"sleep {seconds}")
 
 
+def run_at(place: Path, box: Container, *command: str) -> subprocess.CompletedProcess:
+    """Run a command in a sealed container whose folder is seen at another place than /opt/ml."""
+    spec = {
+        **{"sealed": True, "network": True, "binds": [], "place": str(place), "directory": "/"},
+        **{"root": str(box.root), "stage": str(box.root.parent / "stage")},
+        **{"command": command, "environment": {"PATH": "/usr/bin:/bin"}},
+    }
+    alive, hold = os.pipe()  # the end of its input would kill it
+    try:
+        return subprocess.run(
+            [sys.executable, "-I", "-S", container_init.__file__, json.dumps(spec)],
+            stdin=alive,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(alive)
+        os.close(hold)
+
+
+@pytest.mark.skipif(not can_seal(), reason="no mount namespaces here")
+@pytest.mark.parametrize("there", [True, False])
+def test_the_place_may_be_there_already(tmp_path, there):
+    place = tmp_path / "parent/ml"
+    (tmp_path / "parent/beside").mkdir(parents=True)
+    (tmp_path / "parent/file").write_text("kept")
+    (tmp_path / "parent/link").symlink_to("file")
+    if there:
+        place.mkdir()
+        (place / "of-the-host").touch()
+    box = Container(folder=tmp_path / "box", host="algo-1", sealed=True)
+    done = run_at(
+        place, box, "sh", "-c", f"cat {place.parent}/link; ls {place.parent} {place}; touch {place}/x"
+    )
+    assert done.stdout.split() == [
+        *(f"kept{place.parent}:", "beside", "file", "link", "ml"),
+        *(f"{place}:", "checkpoints", "code", "input", "model", "output"),
+    ]
+    assert (box.root / "x").exists()
+    assert sorted(os.listdir(place.parent)) == sorted(["beside", "file", "link", *(["ml"] if there else [])])
+
+
 def test_a_place_that_cannot_be_made_is_said(tmp_path):
     """As on a machine whose kernel lets nobody mount: the job does not run unmapped by accident."""
     box = Container(folder=tmp_path, host="algo-1", sealed=True)
-    spec = {
-        **{"sealed": True, "network": True, "binds": [], "place": "/no-such-parent/opt/ml"},
-        **{"root": str(box.root), "stage": str(tmp_path / "stage"), "directory": "/"},
-        **{"command": ["echo", "ran"], "environment": {}},
-    }
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", container_init.__file__, json.dumps(spec)],
-        stdin=subprocess.PIPE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_at(Path("/no-such-parent/opt/ml"), box, "echo", "ran")
     assert done.returncode == container_init.NOT_MADE
     assert done.stdout == ""
     assert done.stderr.startswith("The container could not be made: ")

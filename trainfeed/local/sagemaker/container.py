@@ -101,7 +101,7 @@ class Container:
             command: the program and its arguments.
             environment: everything it finds in its environment, beside PATH, HOME and TMPDIR.
             binds: the channels that come from file systems.
-            network: whether it may use the network.
+            network: whether it may use the network; held only where it has its own mounts.
             output: takes what it prints, on a thread of ours.
             ended: takes its exit code, when all it printed has been taken.
         """

@@ -3,16 +3,12 @@
 import copy
 import threading
 from datetime import UTC, datetime
+from functools import cache
 from math import ceil
 from queue import SimpleQueue
 from typing import Any
 
 from trainfeed.local.shapes import operation
-
-# What DescribeTrainingJob repeats of the request.
-_REPEATED = frozenset(
-    operation("sagemaker", "CreateTrainingJob").input_shape.members  # pyright: ignore[reportOptionalMemberAccess]
-) & frozenset(operation("sagemaker", "DescribeTrainingJob").output_shape.members)  # pyright: ignore
 
 _STATUS = {
     "Stopping": "Stopping",
@@ -21,6 +17,8 @@ _STATUS = {
     "Stopped": "Stopped",
     "MaxRuntimeExceeded": "Stopped",
 }
+
+_NOT_WHILE_STOPPING = ("Downloading", "Training", "Stopping")
 
 # The sentences that SageMaker shows with each status.
 _MESSAGES = {
@@ -37,6 +35,14 @@ _MESSAGES = {
 
 #: What a running job is told: to stop, or that the local AWS ends.
 STOP, ABANDON = object(), object()
+
+
+@cache
+def _repeated() -> frozenset[str]:
+    """What DescribeTrainingJob repeats of the request."""
+    asked = operation("sagemaker", "CreateTrainingJob").input_shape
+    answered = operation("sagemaker", "DescribeTrainingJob").output_shape
+    return frozenset(getattr(asked, "members", ())) & frozenset(getattr(answered, "members", ()))
 
 
 class TrainingJob:
@@ -87,11 +93,13 @@ class TrainingJob:
     def enter(self, secondary: str, *, failure_reason: str | None = None) -> bool:
         """Move to a secondary status; the status follows from it.
 
-        A job that is being stopped goes no further than Uploading: it is not moved to Downloading or
-        Training, and the answer is False.
+        Returns:
+            False, with nothing changed, for a job that has ended, and for one that is being stopped when
+            it would go on to Training or be stopped again.
         """
         with self._lock:
-            if self._status == "Stopping" and secondary in ("Starting", "Downloading", "Training"):
+            held = self._status == "Stopping" and secondary in _NOT_WHILE_STOPPING
+            if self.over or held:
                 return False
             if self._status == "Stopping" and secondary == "Completed":
                 secondary = "Stopped"
@@ -117,7 +125,7 @@ class TrainingJob:
     def describe(self) -> dict[str, Any]:
         """The answer of DescribeTrainingJob."""
         with self._lock:
-            known = {name: value for name, value in self.request.items() if name in _REPEATED}
+            known = {name: value for name, value in self.request.items() if name in _repeated()}
             known |= {
                 "TrainingJobArn": self.arn,
                 "TrainingJobStatus": self._status,

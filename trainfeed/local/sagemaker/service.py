@@ -109,6 +109,7 @@ class TrainingJobs:
         admit(request, client=self._client, file_systems=self._fsx)
         _fill_in(request)
         job = TrainingJob(request=request, arn=arn)
+        job.enter("Starting")
         run = Run(
             job,
             Surroundings(
@@ -129,7 +130,6 @@ class TrainingJobs:
                 target=context.run, args=(self._go, run, arn), name=f"training-job-{name}", daemon=True
             )
             self._threads[arn] = thread
-        job.enter("Starting")
         self._publish(job)
         thread.start()
         return {"TrainingJobArn": arn}
@@ -143,15 +143,14 @@ class TrainingJobs:
 
     def _stop(self, request: dict[str, Any]) -> dict[str, Any]:
         job = self._find(request["TrainingJobName"])
-        if job.over:
+        if job.enter("Stopping"):
+            self._publish(job)
+            job.inbox.put(STOP)
+        elif job.over:
             raise ApiError(
                 "ValidationException",
                 f"The request was rejected because the training job is in status {job.status}.",
             )
-        if job.status != "Stopping":
-            job.enter("Stopping")
-            self._publish(job)
-            job.inbox.put(STOP)
         return {}
 
     def _list(self, request: dict[str, Any]) -> dict[str, Any]:
