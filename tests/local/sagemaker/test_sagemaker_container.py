@@ -22,6 +22,9 @@ WAYS = [
 ]
 
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc, or uses setsid")
+
+
 class Box:
     """A container that is started once, and what came of it."""
 
@@ -100,6 +103,7 @@ def test_opt_ml_is_found_in_command_and_environment(box):
     assert (box.container.root / "model/m").read_text() == "model\n"
 
 
+@linux
 def test_nothing_is_left_on_the_host(box):
     before = sorted(os.listdir("/opt")), Path("/proc/self/mountinfo").read_text()
     box.run("sh", "-c", "echo x > /opt/ml/model/m; ls -d /opt/*")
@@ -190,6 +194,7 @@ def test_an_isolated_job_can_talk_to_itself(tmp_path):
     assert box.run("python3", "-c", program, network=False) == (0, ["reached"])
 
 
+@linux
 @pytest.mark.parametrize(
     "left",
     [
@@ -205,6 +210,7 @@ def test_what_a_job_leaves_running_ends_with_it(box, left):
     assert running(f"sleep {seconds}") == []
 
 
+@linux
 def test_kill_ends_a_job_that_ignores_signals_and_its_children(box):
     seconds = f"{600 + time.monotonic_ns() % 10**6 / 10**6:.6f}"
     box.start("bash", "-c", f"trap '' TERM INT HUP; (setsid sleep {seconds} &); echo up; sleep {seconds}")
