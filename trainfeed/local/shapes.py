@@ -16,6 +16,10 @@ from botocore.session import get_session
 Shape = Any
 
 
+#: A pattern's category, escaped character, bracket or plain character.
+_PATTERN_PARTS = re.compile(r"\\p\{\w+\}|\\.|.", re.DOTALL)
+
+
 class MalformedRequestError(ValueError):
     """A value of the wrong type: AWS cannot read the request, and answers SerializationException."""
 
@@ -131,7 +135,9 @@ def _typed(value: Any, kind: type | tuple[type, ...], path: str) -> Any:
 
 def _number(value: Any, kind: type | tuple[type, ...], path: str) -> Any:
     # In Python a boolean is an integer; in JSON it is not.
-    return _typed(str(value) if isinstance(value, bool) else value, kind, path)
+    if isinstance(value, bool):
+        raise MalformedRequestError(f"bool at '{path}' cannot be converted to a number")
+    return _typed(value, kind, path)
 
 
 def _at(shape: Shape, value: Any, path: str) -> str:
@@ -152,8 +158,18 @@ def python_pattern(pattern: str) -> re.Pattern[str]:
     Three things differ: Unicode categories (`\p{L}`), a class before a plain hyphen (`[\w-/]`), and
     flags in mid-pattern.
     """
-    translated = re.sub(r"\\p\{(\w+)\}", lambda found: _category(found[1]), pattern)
-    translated = re.sub(r"(\\[wds])-(?!\])", r"\1\\-", translated)
+    in_class = False
+    parts = []
+    for part in _PATTERN_PARTS.findall(pattern):
+        if part in "[]":
+            in_class = part == "["
+        category = re.fullmatch(r"\\p\{(\w+)\}", part)
+        if category:
+            inside = _category(category[1])
+            parts.append(inside if in_class else f"[{inside}]")
+        else:
+            parts.append(part)
+    translated = re.sub(r"(\\[wds])-(?!\])", r"\1\\-", "".join(parts))
     if "(?i)" in translated:
         translated = "(?i)" + translated.replace("(?i)", "")
     return re.compile(translated)
