@@ -28,12 +28,13 @@ def install() -> None:
     ministack.guard("ec2", "DeleteSecurityGroup", lambda form: check_group_unused(form.get("GroupId", "")))
     ministack.guard("ec2", "DeleteVpc", lambda form: check_vpc_unused(form.get("VpcId", "")))
     ministack.guard("ec2", "DeleteNetworkInterface", _check_interface_free)
+    ministack.wrap_ec2_action("CreateVpc", _opening_default_group)
     ministack.wrap_ec2_action("CreateVpcEndpoint", _keeping_policy)
     ministack.wrap("endpoint as XML", _with_policy)
     ministack.wrap_type(
         "AWS::EC2::VPC",
         replacing=("CidrBlock",),
-        create=_describing_vpc,
+        create=lambda create: _describing_vpc(_opening_default_group(create)),
         update=_describing_vpc,
         delete=lambda delete: _before_delete(check_vpc_unused, delete),
     )
@@ -219,6 +220,32 @@ def _describing_vpc(step: Step) -> Step:
     def run(*args: Any) -> Any:
         vpc_id, attributes = step(*args)
         return vpc_id, {**attributes, "CidrBlock": ministack.store("vpcs")[vpc_id]["CidrBlock"]}
+
+    return run
+
+
+def _opening_default_group(create: Step) -> Step:
+    """Let the default group of a new VPC in to itself.
+
+    https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html
+    """
+
+    def run(*args: Any) -> Any:
+        known = set(ministack.store("security groups").keys())
+        answer = create(*args)
+        for group_id, group in ministack.store("security groups").items():
+            if group_id not in known and group["GroupName"] == "default":
+                members = {"UserId": group["OwnerId"], "GroupId": group_id}
+                group["IpPermissions"].append(
+                    {
+                        "IpProtocol": "-1",
+                        "IpRanges": [],
+                        "Ipv6Ranges": [],
+                        "PrefixListIds": [],
+                        "UserIdGroupPairs": [members],
+                    }
+                )
+        return answer
 
     return run
 

@@ -162,7 +162,7 @@ def test_of_two_at_the_same_time_the_second_fails(lab):
     failed = lab.association(second)
     assert failed["Lifecycle"] == "FAILED"
     assert failed["FailureDetails"]["Message"].startswith(MISLEADING)
-    lab.fsx.delete_data_repository_association(AssociationId=second)
+    lab.fsx.delete_data_repository_association(AssociationId=second, DeleteDataInFileSystem=True)
     listed = lab.fsx.describe_data_repository_associations
     lab.until(lambda: len(listed()["Associations"]) == 1)
     lab.link(file_system_id, "/out", "s3://data/b")

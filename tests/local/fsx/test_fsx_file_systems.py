@@ -106,6 +106,12 @@ def test_the_servers_of_two_groups_reach_each_other_through_either(lab):
     assert lab.file_system(SecurityGroupIds=[one, other])
 
 
+def test_without_a_group_the_default_one_of_the_vpc_is_taken(lab):
+    groups = lab.ec2.describe_security_groups(Filters=[{"Name": "vpc-id", "Values": [lab.vpc]}])
+    default = next(each["GroupId"] for each in groups["SecurityGroups"] if each["GroupName"] == "default")
+    assert lab.mount(lab.file_system(SecurityGroupIds=None), security_group_ids=[default])
+
+
 def test_a_group_of_another_vpc_is_refused(lab):
     elsewhere = lab.ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
     group = lab.empty_group("elsewhere", elsewhere)

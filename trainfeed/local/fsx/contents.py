@@ -144,7 +144,8 @@ class Contents:
                 else:
                     self._entries[path] = replace(self._entries[path], bucket="")
             if delete_files:
-                for each in (self._files / link.path).iterdir():
+                # A link that failed never had a folder, and a job may have removed it.
+                for each in (self._files / link.path).glob("*"):
                     shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
 
     # Importing
