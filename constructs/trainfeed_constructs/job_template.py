@@ -1,5 +1,6 @@
 """A training job that can be run again and again, each time with a script of its own."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -110,7 +111,9 @@ class TrainingJobTemplate(Construct):
             state_machine_name=names.state_machine(job.name),
             state_machine_type="STANDARD",
             role_arn=orchestrator.role_arn,
-            definition_string=stack.to_json_string(
+            # Its tokens are names and ARNs, which need no escaping; Stack.to_json_string would resolve each of
+            # the hundreds of values by itself.
+            definition_string=json.dumps(
                 definition(request, file_systems=job.file_systems, partition=stack.partition)
             ),
             logging_configuration=aws_stepfunctions.CfnStateMachine.LoggingConfigurationProperty(
@@ -135,7 +138,7 @@ class TrainingJobTemplate(Construct):
             name=names.job_parameter(job.name),
             type="String",
             description=f"What `trainfeed run {job.name}` must know",
-            value=stack.to_json_string(
+            value=json.dumps(
                 {
                     "StateMachineArn": self.state_machine_arn,
                     "CodeUri": str(job.code),
