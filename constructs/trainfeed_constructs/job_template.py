@@ -111,7 +111,7 @@ class TrainingJobTemplate(Construct):
             state_machine_name=names.state_machine(job.name),
             state_machine_type="STANDARD",
             role_arn=orchestrator.role_arn,
-            # Its tokens are names and ARNs, which need no escaping; Stack.to_json_string would resolve each of
+            # Its tokens are names and ARNs, which need no escaping; Stack.to_json_string resolves each of
             # the hundreds of values by itself.
             definition_string=json.dumps(
                 definition(request, file_systems=job.file_systems, partition=stack.partition)
