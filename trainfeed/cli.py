@@ -55,7 +55,7 @@ def main() -> None:
     "--script",
     required=True,
     type=click.Path(path_type=Path),
-    help="A Python file, or a folder with a train.py in it.",
+    help="A .py or .sh file, or a folder with a train.py in it.",
 )
 @click.option(
     "--hyperparameter",

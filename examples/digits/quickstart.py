@@ -45,8 +45,8 @@ def main() -> None:
     began = time.monotonic()
     console.print(
         Panel(
-            "A training job that reads its data through FSx for Lustre, deployed by the real CDK.\n"
-            "All of it runs on this machine: no AWS account, and no cost.",
+            "A training job that reads through FSx for Lustre, deployed by the real CDK:\n"
+            "on this machine, with no AWS account and at no cost.",
             title="trainfeed quickstart",
             title_align="left",
             box=box.ROUNDED,
@@ -56,24 +56,25 @@ def main() -> None:
         deploy()
         jobs = train()
         destroy()
+    shutil.rmtree(STATE)
     console.print(compare(jobs))
     console.print(f"Done in {units.seconds(time.monotonic() - began)}.\n")
     console.print(Text(AFTERWARDS))
 
 
 AFTERWARDS = """\
-The same on real AWS, where the file system costs about 0.23 USD an hour while it exists:
+The same on AWS. The file system costs about 0.23 USD an hour while it exists.
 
   source .venv/bin/activate
-  aws sso login                       or any other way to AWS credentials
-  trainfeed check                     asks AWS whether it can be deployed
-  cdk bootstrap
-  cdk deploy DatasetStack             names the bucket: put your data below its data/
+  aws sso login                    or any other way to AWS credentials
+  cdk bootstrap                    once an account and Region
+  cdk deploy DatasetStack          names the bucket; put your data below data/
+  trainfeed check                  asks AWS whether the rest can be deployed
   cdk deploy FsxLustreStack TrainingJobStack
-  trainfeed run training --script your/train.py
-  cdk destroy --all                   and the billing ends; your buckets stay
+  trainfeed run training --script YOUR/train.py
+  cdk destroy --all                ends the billing; your buckets stay
 
-README.md tells the rest."""
+More in README.md."""
 
 
 @contextmanager

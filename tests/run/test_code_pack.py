@@ -35,9 +35,11 @@ def test_a_folder_starts_with_train_py_or_its_only_script(
     assert set(pack.files) == {*names, code.DRIVER}
 
 
-def test_a_file_travels_alone(tmp_path: Path) -> None:
-    pack = code.pack(write(tmp_path, "fit.py", "other.py") / "fit.py")
-    assert set(pack.files) == {"fit.py", code.DRIVER}
+@pytest.mark.parametrize("script", ["fit.py", "fit.sh"])
+def test_a_file_travels_alone(tmp_path: Path, script: str) -> None:
+    pack = code.pack(write(tmp_path, script, "other.py") / script)
+    assert pack.script == script
+    assert set(pack.files) == {script, code.DRIVER}
 
 
 def test_what_is_not_code_stays_behind(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ def test_the_same_code_has_the_same_address_and_other_code_another(tmp_path: Pat
         ([], "nothing.py", "There is no script at"),
         ([], ".", "holds no Python file at its top"),
         (["a.py", "b.py"], ".", "holds 2 Python files and none is train.py"),
-        (["readme.md"], "readme.md", "is not a Python file"),
+        (["readme.md"], "readme.md", "is neither a .py nor a .sh script"),
         (["train.py", "trainfeed_entry.py"], ".", "trainfeed's own starter"),
     ],
 )

@@ -16,7 +16,7 @@ DRIVER = "trainfeed_entry.py"
 MOST_FILES = 1_000
 MOST_BYTES = 250 * 1024**2
 
-_WANTED = "Give a Python file, or a folder with a train.py in it."
+_WANTED = "Give a script, or a folder with a train.py in it."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class CodePack:
 
 
 def pack(path: Path) -> CodePack:
-    """Pack one script, or a folder that holds `train.py` or a single Python file at its top.
+    """Pack one .py or .sh script, or a folder that holds `train.py` or a single Python file at its top.
 
     Hidden files, `__pycache__` and compiled files stay behind.
 
@@ -60,8 +60,8 @@ def pack(path: Path) -> CodePack:
         script = _entry(path, found)
     else:
         raise UserError(f"There is no script at {path}. {_WANTED}")
-    if not script.endswith(".py"):
-        raise UserError(f"{path} is not a Python file. {_WANTED}")
+    if not script.endswith((".py", ".sh")):
+        raise UserError(f"{path} is neither a .py nor a .sh script. {_WANTED}")
     if DRIVER in found:
         raise UserError(f"{path} holds a {DRIVER}, which is the name of trainfeed's own starter. Rename it.")
     _check_size(path, found)
