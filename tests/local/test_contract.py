@@ -280,3 +280,18 @@ def test_events_of_a_failed_update_name_its_operation_and_its_rollback(stack):
         stack.update({"Parameter": {**PARAMETER, "Properties": {"Type": "String", "Value": "{{"}}})
     operations = [event["OperationId"] for event in stack.events()]
     assert len(dict.fromkeys(operations)) == 5
+
+
+def test_an_update_has_events_of_what_it_changes(stack):
+    one, two = ({**PARAMETER, "Properties": {"Type": "String", "Value": value}} for value in "12")
+    stack.create({"Changed": one, "Kept": one})
+    stack.update({"Changed": two, "Kept": one})
+    told = [(event["LogicalResourceId"], event["ResourceStatus"]) for event in reversed(stack.events())]
+    assert told[-4:] == [
+        (stack.name, "UPDATE_IN_PROGRESS"),
+        ("Changed", "UPDATE_IN_PROGRESS"),
+        ("Changed", "UPDATE_COMPLETE"),
+        (stack.name, "UPDATE_COMPLETE"),
+    ]
+    times = [event["Timestamp"] for event in reversed(stack.events())]
+    assert times == sorted(set(times))

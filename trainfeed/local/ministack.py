@@ -107,6 +107,19 @@ FUNCTIONS = {
     "sleep in execution": ("ministack.services.stepfunctions", "_scaled_sleep", ("seconds",)),
     "start execution": ("ministack.services.stepfunctions", "_start_execution", ("data",)),
     "stop execution": ("ministack.services.stepfunctions", "_stop_execution", ("data",)),
+    "update resource": (
+        "ministack.services.cloudformation.stacks",
+        "_update_resource",
+        (
+            "resource_type",
+            "physical_id",
+            "old_props",
+            "new_props",
+            "stack_name",
+            "logical_id",
+            "old_attrs",
+        ),
+    ),
     "update state machine": ("ministack.services.stepfunctions", "_update_state_machine", ("data",)),
     "tag filters": (
         "ministack.services.ec2",
