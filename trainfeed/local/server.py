@@ -89,8 +89,7 @@ class LocalAws:
             self._register()
             opened.callback(_Server(listening).stop)
             opened.callback(self._clients.close)
-            opened.callback(ministack.reset)
-            opened.callback(self.sagemaker.stop_all)
+            opened.callback(self.reset)
             self._opened = opened.pop_all()
         return self
 
@@ -100,6 +99,8 @@ class LocalAws:
 
     def reset(self) -> None:
         """Empty the account: every resource and job goes, as if just started. Durations stay."""
+        # What starts jobs ends before they do, and what they wrote until they ended goes last.
+        ministack.reset()
         self.sagemaker.reset()
         self.fsx.reset()
         ministack.reset()
