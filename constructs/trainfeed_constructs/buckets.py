@@ -54,6 +54,9 @@ class DatasetBucket(aws_s3.Bucket):
             server_access_logs_bucket=access_log_bucket,
             removal_policy=RemovalPolicy.RETAIN,
         )
+        if self.policy is not None:
+            # What is kept stays protected.
+            self.policy.apply_removal_policy(RemovalPolicy.RETAIN)
         if access_log_bucket is None:
             Validations.of(self).acknowledge(
                 Acknowledgment(
