@@ -313,12 +313,12 @@ def deployment(aws: Any) -> Deployment:
 
 def test_a_job_from_s3_trains(deployment: Deployment):
     deployment.deploy(FROM_S3)
-    ended = deployment.run(HyperParameters={"rate": "2"})
+    ended = deployment.run(HyperParameters={"rate": "2", "seed": "7"})
     assert ended["status"] == "SUCCEEDED", ended
     job = json.loads(ended["output"])
     assert job["TrainingJobName"] == "training-1"
     assert job["TrainingJobStatus"] == "Completed"
-    assert job["HyperParameters"] == {"epochs": "1", "rate": "2"}
+    assert job["HyperParameters"] == {"epochs": "1", "rate": "2", "seed": "7"}
     assert deployment.states(ended["executionArn"]) == [
         "Read the input",
         "Is the input complete?",

@@ -6,8 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
 
 from trainfeed.run.aws import Client, UserError
+from trainfeed.run.aws import code as error_code
 from trainfeed.sources import S3Uri
 
 #: The file that starts the script inside the container.
@@ -81,16 +85,27 @@ def upload(client: Client, code: CodePack, to: S3Uri) -> S3Uri:
         to: the code prefix of a job template; the pack goes into a folder named by its hash.
     """
     s3, address = client("s3"), code.address(to)
-    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=address.bucket, Prefix=address.folder)
-    there = {item["Key"] for page in pages for item in page.get("Contents", ())}
 
     def send(name: str) -> None:
-        s3.put_object(Bucket=address.bucket, Key=address.folder + name, Body=code.files[name])
+        place = {"Bucket": address.bucket, "Key": address.folder + name}
+        if not _exists(s3, place):
+            s3.put_object(**place, Body=code.files[name])
 
     with ThreadPoolExecutor(8) as pool:
-        for _ in pool.map(send, (name for name in code.files if address.folder + name not in there)):
+        for _ in pool.map(send, code.files):
             pass  # asking for each result raises what its sending raised
     return address
+
+
+def _exists(s3: Any, place: Mapping[str, str]) -> bool:
+    try:
+        s3.head_object(**place)
+    except ClientError as error:
+        # Without the right to list a bucket, what is not there is forbidden rather than not found.
+        if error_code(error) in ("404", "403"):
+            return False
+        raise
+    return True
 
 
 def _walk(folder: Path, inside: str = "") -> Iterator[tuple[str, Path]]:

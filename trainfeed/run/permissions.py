@@ -156,8 +156,10 @@ RUNNING = (
         actions=("ssm:GetParameter",),
         resource="arn:{partition}:ssm:{region}:{account}:parameter/trainfeed/jobs/training",
     ),
-    Rights(actions=("s3:ListBucket",), resource="arn:{partition}:s3:::datasetstack-output"),
-    Rights(actions=("s3:PutObject",), resource="arn:{partition}:s3:::datasetstack-output/code/train.py"),
+    Rights(
+        actions=("s3:GetObject", "s3:PutObject"),
+        resource="arn:{partition}:s3:::datasetstack-output/code/train.py",
+    ),
     Rights(
         actions=("states:StartExecution",),
         resource="arn:{partition}:states:{region}:{account}:stateMachine:trainfeed-training",

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from botocore.exceptions import ClientError
 
 from trainfeed import names
-from trainfeed.run.aws import Client, UserError, code
+from trainfeed.run.aws import Client, UserError, code, denied
 from trainfeed.sources import S3Uri
 
 
@@ -58,7 +58,13 @@ def deployed(client: Client) -> tuple[str, ...]:
 
 
 def _unknown(client: Client, name: str) -> str:
-    known = deployed(client)
+    there_is_none = f"There is no job template {name!r}"
+    try:
+        known = deployed(client)
+    except ClientError as error:
+        if denied(error):
+            return f"{there_is_none}, and you may not list those that are deployed."
+        raise
     if not known:
         region = client("ssm").meta.region_name
         return (
@@ -66,4 +72,4 @@ def _unknown(client: Client, name: str) -> str:
             f"(cdk deploy {names.stack('training')}), or set AWS_REGION or AWS_PROFILE to where one is."
         )
     near = get_close_matches(name, known, n=len(known), cutoff=0.0)
-    return f"There is no job template {name!r}. Deployed: {', '.join(near)}."
+    return f"{there_is_none}. Deployed: {', '.join(near)}."

@@ -31,7 +31,7 @@ DEFAULT_MAX_RUNTIME = 86_400
 _PROBLEMS = r"""(
     $given := $states.input;
     $name := $states.context.Execution.Name;
-    $other := $each($given.HyperParameters, function($value) { $type($value) = "string" ? [] : 1 });
+    $other := $each($given.HyperParameters, function($value) { $type($value) != "string" ? 1 });
     [
         $type($given.Code) = "string" and $contains($given.Code, /^s3:\/\/./)
             ? [] : "Code must be the S3 address of the packed script.",
