@@ -99,6 +99,8 @@ def test_it_leaves_nothing_behind_and_starts_again(tmp_path):
         assert dict(os.environ) == before
 
         from ministack import app
+        from ministack.core import persistence
+        assert persistence.STATE_DIR.startswith(sys.argv[1])
         assert "fsx" not in app.SERVICE_HANDLERS and "rds" in app.SERVICE_HANDLERS
         """
     )

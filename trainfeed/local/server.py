@@ -83,7 +83,7 @@ class LocalAws:
             opened.callback(listening.close)
             port = listening.getsockname()[1]
             self.url = f"http://127.0.0.1:{port}"
-            opened.enter_context(_variables(_settings(port, self._account_id, self._region)))
+            opened.enter_context(_variables(self._settings(port)))
             opened.callback(ministack.release)
             ministack.load()
             self._register()
@@ -153,6 +153,17 @@ class LocalAws:
         stepfunctions.install(
             {service.name: service for service in services}, client=client, durations=self.durations
         )
+
+    def _settings(self, port: int) -> dict[str, str]:
+        """What MiniStack reads, some of it as it is imported, the rest at each request."""
+        return {
+            "BIND_HOST": "127.0.0.1",
+            "GATEWAY_PORT": str(port),
+            "MINISTACK_ACCOUNT_ID": self._account_id,
+            "MINISTACK_HOST": "127.0.0.1",
+            "MINISTACK_REGION": self._region,
+            "STATE_DIR": str(self._state / "ministack"),
+        }
 
     def _client_of_the_caller(self, service: str) -> Any:
         """A client for the account and region of the request that is being served."""
@@ -267,17 +278,6 @@ def _listen(port: int) -> socket.socket:
         listening.close()
         raise OSError(error.errno, f"Port {port} of 127.0.0.1: {error.strerror}.") from error
     return listening
-
-
-def _settings(port: int, account_id: str, region: str) -> dict[str, str]:
-    """What MiniStack reads, some of it as it is imported, the rest at each request."""
-    return {
-        "BIND_HOST": "127.0.0.1",
-        "GATEWAY_PORT": str(port),
-        "MINISTACK_ACCOUNT_ID": account_id,
-        "MINISTACK_HOST": "127.0.0.1",
-        "MINISTACK_REGION": region,
-    }
 
 
 @contextmanager
