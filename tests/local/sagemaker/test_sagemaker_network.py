@@ -143,11 +143,13 @@ class Disk:
         if subnet_id != self.here:
             raise MountRefused(f"ClientError: {file_system_id} is not in the zone of {subnet_id}.")
         self.open_now += 1
-        return SimpleNamespace(open=self._show, close=self._close)
+        return SimpleNamespace(check=self._check, open=self._show, close=self._close)
 
-    def _show(self, directory_path, *, read_only):
+    def _check(self, directory_path):
         if directory_path != "/abcdefgh/data":
             raise MountRefused(f"ClientError: Incorrect mount path {directory_path}.")
+
+    def _show(self, directory_path, *, read_only):
         self.wrote.append(read_only)
         return self.folder
 
@@ -167,9 +169,10 @@ def test_the_job_goes_to_the_subnet_that_can_mount(tmp_path):
     disk = Disk(tmp_path, here="subnet-2")
     mounts = Mounts(disk)
     assert mounts.open({"a": source(), "b": source("rw")}, network("subnet-1", "subnet-2")) == "subnet-2"
-    assert [(bind.channel, bind.read_only) for bind in mounts.binds] == [("a", True), ("b", False)]
+    assert disk.wrote == [], "nothing is read while it mounts"
+    assert [(bind.channel, bind.read_only) for bind in mounts.read()] == [("a", True), ("b", False)]
     mounts.close()
-    assert (disk.open_now, mounts.binds) == (0, [])
+    assert (disk.open_now, mounts.read()) == (0, [])
 
 
 @pytest.mark.parametrize(

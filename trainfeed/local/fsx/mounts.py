@@ -53,9 +53,23 @@ class Mount:
             MountRefused: there is no such folder, or the file system cannot hold its files.
         """
         with ministack.scope(self._file_system.owner, self._file_system.region):
-            return self._open(directory_path, read_only)
+            folder = self._find(directory_path)
+            self._writable = self._writable or not read_only
+            try:
+                return self._file_system.contents.folder(folder)
+            except OutOfSpaceError as error:
+                raise MountRefused(f"{self._cannot(directory_path)} {error}.") from error
 
-    def _open(self, directory_path: str, read_only: bool) -> Path:
+    def check(self, directory_path: str) -> None:
+        """Refuse a folder that is not there; nothing is read yet.
+
+        Raises:
+            MountRefused: there is no such folder.
+        """
+        with ministack.scope(self._file_system.owner, self._file_system.region):
+            self._find(directory_path)
+
+    def _find(self, directory_path: str) -> str:
         file_system = self._file_system
         mount_name = file_system.lustre["MountName"]
         parts = [part for part in directory_path.split("/") if part]
@@ -73,11 +87,7 @@ class Mount:
                 f"{self._cannot(directory_path)} Incorrect mount path. Please ensure the mount path "
                 f"specified exists on the filesystem. There is no folder /{folder} on {file_system.id}."
             )
-        self._writable = self._writable or not read_only
-        try:
-            return file_system.contents.folder(folder)
-        except OutOfSpaceError as error:
-            raise MountRefused(f"{self._cannot(directory_path)} {error}.") from error
+        return folder
 
     def close(self) -> None:
         """Take what the job wrote: it must fit, and what the links export by themselves is exported.

@@ -174,6 +174,7 @@ class Run:
 
     def _train(self) -> None:
         self._enter("Training")
+        binds = self._mounts.read()
         self._begun = True
         algorithm = self._request["AlgorithmSpecification"]
         command = [*algorithm["ContainerEntrypoint"], *algorithm.get("ContainerArguments", [])]
@@ -183,7 +184,7 @@ class Run:
             container.start(
                 command=command,
                 environment=environment,
-                binds=self._mounts.binds,
+                binds=binds,
                 # Isolated instances of one job still talk to each other, which ours do by way of the host.
                 network=not self._isolated or len(self._containers) > 1,
                 output=log.write,

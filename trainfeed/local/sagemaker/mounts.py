@@ -1,6 +1,7 @@
 """The file systems that a job mounts, all from one subnet."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from trainfeed.local.fsx import MountRefused
@@ -10,17 +11,22 @@ from trainfeed.local.sagemaker.failures import JobFailedError
 from trainfeed.local.sagemaker.network import Network
 
 
-class Mounts:
-    """What a job has mounted.
+@dataclass(frozen=True, kw_only=True)
+class _Mounted:
+    """A folder of a mounted file system, and the channel it is for."""
 
-    Attributes:
-        binds: the folders that its channels show.
-    """
+    channel: str
+    mount: Any
+    directory_path: str
+    read_only: bool
+
+
+class Mounts:
+    """What a job has mounted."""
 
     def __init__(self, file_systems: FileSystems) -> None:
-        self.binds: list[Bind] = []
         self._file_systems = file_systems
-        self._open: list[Any] = []
+        self._mounted: list[_Mounted] = []
 
     def open(self, sources: Mapping[str, dict[str, Any]], network: Network) -> str:
         """Mount what the channels name, from the first subnet that allows it.
@@ -47,32 +53,54 @@ class Mounts:
                 return subnet_id
         raise failure or JobFailedError("ClientError: VpcConfig names no subnet.")
 
+    def read(self) -> list[Bind]:
+        """Give the folders that the channels show. First reads from S3 happen now, in the job's own time.
+
+        Raises:
+            JobFailedError: a file system cannot hold what is read.
+        """
+        try:
+            return [
+                Bind(
+                    source=each.mount.open(each.directory_path, read_only=each.read_only),
+                    channel=each.channel,
+                    read_only=each.read_only,
+                )
+                for each in self._mounted
+            ]
+        except MountRefused as refused:
+            raise JobFailedError(refused.reason) from refused
+
     def close(self) -> None:
         """Unmount; what the job wrote is on the file systems from then on.
 
         Raises:
             JobFailedError: a file system could not hold it.
         """
-        self.binds.clear()
         failure = None
-        while self._open:
+        while self._mounted:
             try:
-                self._open.pop().close()
+                self._mounted.pop().mount.close()
             except MountRefused as refused:
                 failure = JobFailedError(refused.reason)
         if failure is not None:
             raise failure
 
     def _mount(self, channel: str, source: dict[str, Any], subnet_id: str, network: Network) -> None:
-        read_only = source["FileSystemAccessMode"] == "ro"
         try:
             mount = self._file_systems.mount(
                 source["FileSystemId"],
                 subnet_id=subnet_id,
                 security_group_ids=list(network.security_group_ids),
             )
-            self._open.append(mount)
-            folder = mount.open(source["DirectoryPath"], read_only=read_only)
+            self._mounted.append(
+                _Mounted(
+                    channel=channel,
+                    mount=mount,
+                    directory_path=source["DirectoryPath"],
+                    read_only=source["FileSystemAccessMode"] == "ro",
+                )
+            )
+            mount.check(source["DirectoryPath"])
         except MountRefused as refused:
             raise JobFailedError(refused.reason) from refused
-        self.binds.append(Bind(source=folder, channel=channel, read_only=read_only))
