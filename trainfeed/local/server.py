@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import boto3
 from botocore.config import Config
@@ -18,6 +18,10 @@ from hypercorn.config import Config as ServerConfig
 
 from trainfeed.local import ministack
 from trainfeed.local.durations import Durations
+
+if TYPE_CHECKING:
+    from trainfeed.local.fsx import FsxLustre
+    from trainfeed.local.sagemaker import TrainingJobs
 
 _log = logging.getLogger("trainfeed.local")
 _running = threading.Lock()
@@ -37,6 +41,9 @@ class LocalAws:
         fsx: FSx for Lustre, once started.
         sagemaker: training jobs, once started.
     """
+
+    fsx: "FsxLustre"
+    sagemaker: "TrainingJobs"
 
     def __init__(
         self,
@@ -58,8 +65,6 @@ class LocalAws:
         """
         self.durations = durations or Durations()
         self.url = ""
-        self.fsx: Any = None
-        self.sagemaker: Any = None
         self._state = state
         self._port = port
         self._account_id = account_id
