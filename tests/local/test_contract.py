@@ -192,6 +192,28 @@ def test_outputs_alone_are_a_change(stack):
 
 
 @pytest.mark.parametrize(
+    ("default", "joined", "made"),
+    [
+        ("", {"Ref": "Names"}, False),
+        ("a,b", {"Ref": "Names"}, True),
+        ("", ["x", {"Ref": "Names"}], True),
+        ("", ["", {"Ref": "Names"}], False),
+    ],
+)
+def test_conditions_join_texts(stack, default, joined, made):
+    given = {"Fn::Not": [{"Fn::Equals": ["", {"Fn::Join": ["", joined]}]}]}
+    sections = {
+        "Parameters": {"Names": {"Type": "CommaDelimitedList", "Default": default}},
+        "Conditions": {"Given": given},
+        "Outputs": {"Given": {"Value": {"Fn::If": ["Given", "yes", "no"]}}},
+    }
+    assert stack.create({"One": PARAMETER}, **sections).outputs == {"Given": "yes" if made else "no"}
+    stack.change({"One": PARAMETER, "Two": {**PARAMETER, "Condition": "Given"}}, **sections)
+    touched = {event["LogicalResourceId"] for event in stack.execute().events()}
+    assert ("Two" in touched) is made
+
+
+@pytest.mark.parametrize(
     "sections",
     [{"Outputs": {"One": {"Value": "1"}}}, {"Outputs": {"One": {"Value": "1"}}, "Description": "new"}],
 )

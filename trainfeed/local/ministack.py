@@ -51,8 +51,19 @@ STORES = {
     "vpcs": ("ministack.services.ec2", "_vpcs"),
 }
 
+#: The modules in which CloudFormation evaluates conditions; each has a name of its own for the function.
+CONDITIONS_IN = ("engine", "changesets", "handlers", "stacks")
+
 #: MiniStack's functions that are called or wrapped, by names of ours, with the parameters they take.
 FUNCTIONS = {
+    **{
+        f"evaluate conditions in {module}": (
+            f"ministack.services.cloudformation.{module}",
+            "_evaluate_conditions",
+            ("template", "params"),
+        )
+        for module in CONDITIONS_IN
+    },
     "add execution event": (
         "ministack.services.stepfunctions",
         "_add_event",
