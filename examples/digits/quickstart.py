@@ -40,9 +40,8 @@ console = Console(highlight=False)
 
 def main() -> None:
     """Start a local AWS, deploy, train twice, destroy, and show that nothing is left."""
-    shutil.rmtree(STATE, ignore_errors=True)
-    STATE.mkdir(parents=True)
     began = time.monotonic()
+    prepare()
     console.print(
         Panel(
             "A training job that reads through FSx for Lustre, deployed by the real CDK:\n"
@@ -60,6 +59,17 @@ def main() -> None:
     console.print(compare(jobs))
     console.print(f"Done in {units.seconds(time.monotonic() - began)}.\n")
     console.print(Text(AFTERWARDS))
+
+
+def prepare() -> None:
+    """Make a folder for all that is written, after whatever an earlier quickstart left there."""
+    os.environ["TRAINFEED_LOCAL"] = str(STATE)
+    if STATE.exists():
+        subprocess.run(["trainfeed", "local", "stop"], capture_output=True, check=False)
+        shutil.rmtree(STATE)
+    temporary = STATE.absolute() / "tmp"
+    temporary.mkdir(parents=True)
+    os.environ["TMPDIR"] = str(temporary)
 
 
 AFTERWARDS = """\
@@ -81,7 +91,6 @@ More in README.md."""
 def local_aws() -> Iterator[None]:
     """An AWS on 127.0.0.1 that ends with this block, however it ends."""
     step("Start an AWS on this machine")
-    os.environ["TRAINFEED_LOCAL"] = str(STATE)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda got, _: sys.exit(128 + got))
     try:
