@@ -44,7 +44,7 @@ _LINK_ROLE = f"{_SERVICE_ROLE}/s3.data-source.lustre.fsx.amazonaws.com/AWSServic
 _BUCKET = "arn:{partition}:s3:::datasetstack-data"
 _ROLE = "arn:{partition}:iam::{account}:role/TrainingJobStack-Role"
 
-#: What CloudFormation's execution role needs for all the stacks.
+#: What CloudFormation's execution role needs for all the stacks, from creation to deletion.
 DEPLOYING = (
     Rights(
         resource="arn:{partition}:fsx:{region}:{account}:file-system/fs-0",
@@ -52,8 +52,10 @@ DEPLOYING = (
             "fsx:CreateFileSystem",
             "fsx:UpdateFileSystem",
             "fsx:DeleteFileSystem",
-            "fsx:TagResource",
             "fsx:CreateDataRepositoryAssociation",
+            "fsx:TagResource",
+            "fsx:UntagResource",
+            "fsx:ListTagsForResource",
         ),
     ),
     Rights(
@@ -80,21 +82,34 @@ DEPLOYING = (
         actions=(
             "s3:CreateBucket",
             "s3:PutBucketPolicy",
+            "s3:DeleteBucketPolicy",
+            "s3:PutBucketOwnershipControls",
             "s3:PutBucketPublicAccessBlock",
             "s3:PutBucketTagging",
             "s3:PutEncryptionConfiguration",
             "s3:PutLifecycleConfiguration",
-            # FSx looks at the linked bucket with the rights of who makes the link.
+            # FSx makes a link with the rights of who asks for it.
             "s3:GetBucketAcl",
             "s3:GetBucketLocation",
+            "s3:GetBucketPolicy",
             "s3:GetBucketNotification",
             "s3:PutBucketNotification",
             "s3:ListBucket",
         ),
     ),
+    Rights(resource=f"{_BUCKET}/data/1", actions=("s3:GetObject", "s3:PutObject")),
     Rights(
         resource=_ROLE,
-        actions=("iam:CreateRole", "iam:DeleteRole", "iam:GetRole", "iam:PutRolePolicy", "iam:TagRole"),
+        actions=(
+            "iam:CreateRole",
+            "iam:DeleteRole",
+            "iam:GetRole",
+            "iam:GetRolePolicy",
+            "iam:PutRolePolicy",
+            "iam:DeleteRolePolicy",
+            "iam:TagRole",
+            "iam:UntagRole",
+        ),
     ),
     Rights(
         resource=_ROLE, actions=("iam:PassRole",), context={"iam:PassedToService": "states.amazonaws.com"}
@@ -107,12 +122,32 @@ DEPLOYING = (
             "states:DeleteStateMachine",
             "states:DescribeStateMachine",
             "states:TagResource",
+            "states:UntagResource",
+            "states:ListTagsForResource",
         ),
     ),
     Rights(
         resource="arn:{partition}:ssm:{region}:{account}:parameter/trainfeed/jobs/training",
-        actions=("ssm:PutParameter", "ssm:DeleteParameter", "ssm:AddTagsToResource"),
+        actions=(
+            "ssm:PutParameter",
+            "ssm:GetParameters",
+            "ssm:DeleteParameter",
+            "ssm:AddTagsToResource",
+            "ssm:RemoveTagsFromResource",
+        ),
     ),
+    Rights(
+        resource="arn:{partition}:logs:{region}:{account}:log-group:/aws/vendedlogs/states/trainfeed-training",
+        actions=(
+            "logs:CreateLogGroup",
+            "logs:DeleteLogGroup",
+            "logs:PutRetentionPolicy",
+            "logs:TagResource",
+            "logs:UntagResource",
+            "logs:ListTagsForResource",
+        ),
+    ),
+    Rights(actions=("logs:DescribeLogGroups",)),
     Rights(
         actions=(
             "ec2:CreateVpc",
@@ -120,11 +155,13 @@ DEPLOYING = (
             "ec2:ModifyVpcAttribute",
             "ec2:CreateSubnet",
             "ec2:DeleteSubnet",
+            "ec2:ModifySubnetAttribute",
             "ec2:CreateRouteTable",
             "ec2:DeleteRouteTable",
             "ec2:AssociateRouteTable",
             "ec2:DisassociateRouteTable",
             "ec2:CreateVpcEndpoint",
+            "ec2:ModifyVpcEndpoint",
             "ec2:DeleteVpcEndpoints",
             "ec2:CreateSecurityGroup",
             "ec2:DeleteSecurityGroup",
@@ -133,10 +170,15 @@ DEPLOYING = (
             "ec2:RevokeSecurityGroupIngress",
             "ec2:RevokeSecurityGroupEgress",
             "ec2:CreateTags",
-            "ec2:DescribeVpcs",
-            "ec2:DescribeSubnets",
-            "ec2:DescribeSecurityGroups",
+            "ec2:DeleteTags",
+            "ec2:DescribeAvailabilityZones",
             "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeRouteTables",
+            "ec2:DescribeSecurityGroups",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcAttribute",
+            "ec2:DescribeVpcEndpoints",
+            "ec2:DescribeVpcs",
         )
     ),
 )
