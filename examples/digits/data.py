@@ -19,11 +19,11 @@ from sklearn.datasets import load_digits
 
 def pngs() -> Iterator[tuple[str, bytes]]:
     """Name and content of each picture: 8 by 8 pixels, grey."""
-    digits = load_digits()
-    for index, (pixels, label) in enumerate(zip(digits.images, digits.target, strict=True)):
+    pictures, labels = load_digits(return_X_y=True)
+    for index, (pixels, label) in enumerate(zip(pictures, labels, strict=True)):
         part = "test" if index % 5 == 4 else "train"
         png = io.BytesIO()
-        Image.fromarray((pixels * 255 / 16).astype("uint8")).save(png, format="png")
+        Image.fromarray((pixels.reshape(8, 8) * 255 / 16).astype("uint8")).save(png, format="png")
         yield f"{part}/{label}/{index:04}.png", png.getvalue()
 
 

@@ -98,7 +98,10 @@ def local_aws() -> Iterator[None]:
         console.print(Text('  $ eval "$(trainfeed local env)"', style="bold"))
         environment = run(["bash", "-c", 'eval "$(trainfeed local env)" && env -0'], quiet=True)
         os.environ.clear()
-        os.environ.update(line.split("=", 1) for line in environment.split("\0") if "=" in line)
+        for variable in environment.split("\0"):
+            name, _, value = variable.partition("=")
+            if name:
+                os.environ[name] = value
         yield
         step("Stop the local AWS")
         command("trainfeed local stop")
