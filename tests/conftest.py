@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import app  # noqa: F401  says where Node and the constructs are, before the CDK is imported
+
 # The CDK's own validation costs four seconds a synth; one test of the whole app turns it on.
 os.environ.setdefault("CDK_VALIDATION", "false")
 

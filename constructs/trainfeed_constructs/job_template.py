@@ -80,15 +80,17 @@ class TrainingJobTemplate(Construct):
         super().__init__(scope, id_)
         judge(self, RULES, requested(job))
         stack = Stack.of(self)
-        place = {"partition": stack.partition, "region": stack.region, "account": stack.account}
+        # Each look at an attribute is a round trip to Node.
+        self._place = {"partition": stack.partition, "region": stack.region, "account": stack.account}
         self.job = job
 
-        grants = execution_role_grants(job, **place, kms_key_arns=tuple(kms_key_arns))
+        grants = execution_role_grants(job, **self._place, kms_key_arns=tuple(kms_key_arns))
         self.role = self._role("Role", "sagemaker", [grant.statement() for grant in grants])
+        role_arn = self.role.role_arn
         acknowledge_wildcards(self.role, {arn: grant.why for grant in grants for arn in grant.resources})
 
         statements = rights(
-            job=job.name, file_systems=job.file_systems, execution_role_arn=self.role.role_arn, **place
+            job=job.name, file_systems=job.file_systems, execution_role_arn=role_arn, **self._place
         )
         orchestrator = self._role("Orchestrator", "states", [*statements, _LOG_AND_TRACE])
         why = "runs and jobs are named after the template; describing and logging know no resources"
@@ -96,7 +98,7 @@ class TrainingJobTemplate(Construct):
             orchestrator, dict.fromkeys(["*", *(item["Resource"] for item in statements)], why)
         )
 
-        request = create_training_job_request(job, StateMachineRun(role_arn=self.role.role_arn))
+        request = create_training_job_request(job, StateMachineRun(role_arn=role_arn))
         log = aws_logs.CfnLogGroup(
             self,
             "Log",
@@ -114,7 +116,7 @@ class TrainingJobTemplate(Construct):
             # Its tokens are names and ARNs, which need no escaping; Stack.to_json_string resolves each of
             # the hundreds of values by itself.
             definition_string=json.dumps(
-                definition(request, file_systems=job.file_systems, partition=stack.partition)
+                definition(request, file_systems=job.file_systems, partition=self._place["partition"])
             ),
             logging_configuration=aws_stepfunctions.CfnStateMachine.LoggingConfigurationProperty(
                 level="ALL",
@@ -152,7 +154,7 @@ class TrainingJobTemplate(Construct):
         job = self.job
         machine, run = names.state_machine(job.name), f"{job.name}-*"
         logs = "log-group:/aws/sagemaker/TrainingJobs:*"
-        code = f"arn:{Stack.of(self).partition}:s3:::{job.code.bucket}/{job.code.folder}*"
+        code = f"arn:{self._place['partition']}:s3:::{job.code.bucket}/{job.code.folder}*"
         wanted = (
             (["ssm:GetParameter"], self._arn("ssm", f"parameter{names.job_parameter(job.name)}")),
             (["s3:GetObject", "s3:PutObject"], code),
@@ -161,14 +163,8 @@ class TrainingJobTemplate(Construct):
                 ["states:DescribeExecution", "states:GetExecutionHistory", "states:StopExecution"],
                 self._arn("states", f"execution:{machine}:*"),
             ),
-            (
-                ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"],
-                self._arn("sagemaker", f"training-job/{run}"),
-            ),
-            (
-                ["logs:DescribeLogStreams", "logs:FilterLogEvents", "logs:GetLogEvents"],
-                self._arn("logs", logs),
-            ),
+            (["sagemaker:DescribeTrainingJob"], self._arn("sagemaker", f"training-job/{run}")),
+            (["logs:DescribeLogStreams", "logs:GetLogEvents"], self._arn("logs", logs)),
         )
         first, *rest = (
             aws_iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=[resource])
@@ -200,8 +196,9 @@ class TrainingJobTemplate(Construct):
         return self.metric("ExecutionsSucceeded")
 
     def _arn(self, service: str, resource: str) -> str:
-        stack = Stack.of(self)
-        return f"arn:{stack.partition}:{service}:{stack.region}:{stack.account}:{resource}"
+        return "arn:{partition}:{service}:{region}:{account}:{resource}".format(
+            service=service, resource=resource, **self._place
+        )
 
     def _role(self, id_: str, service: str, statements: list[dict[str, Any]]) -> aws_iam.Role:
         return aws_iam.Role(
@@ -210,7 +207,7 @@ class TrainingJobTemplate(Construct):
             # Only for jobs and runs of this account, should someone of another name the role.
             assumed_by=aws_iam.ServicePrincipal(  # pyright: ignore[reportArgumentType]  jsii's stubs differ
                 f"{service}.amazonaws.com",
-                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
+                conditions={"StringEquals": {"aws:SourceAccount": self._place["account"]}},
             ),
             # In the role itself, so that no call is made before the rights are there.
             inline_policies={

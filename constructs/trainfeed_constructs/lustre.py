@@ -1,5 +1,6 @@
 """An FSx for Lustre file system linked to S3."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -219,7 +220,7 @@ class LustreFileSystem(LustreAccess):
             name=names.facts_parameter(name),
             type="String",
             description="What a training job must know of this file system",
-            value=Stack.of(self).to_json_string(
+            value=json.dumps(
                 {
                     "FileSystemId": self.file_system_id,
                     "MountName": self.mount_name,

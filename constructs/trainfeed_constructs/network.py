@@ -67,13 +67,14 @@ class TrainingNetwork(Network):
         super().__init__(scope, id_)
         if zone_id is not None:
             judge(self, ZONE_RULES, ZoneChoice(zone_id=zone_id, region=Stack.of(self).region))
+        named = [CfnTag(key="Name", value=self.node.path)]
         vpc = aws_ec2.CfnVPC(
             self,
             "Vpc",
             cidr_block=cidr,
             enable_dns_hostnames=True,
             enable_dns_support=True,
-            tags=_named(self),
+            tags=named,
         )
         Validations.of(vpc).acknowledge(
             Acknowledgment(
@@ -82,39 +83,40 @@ class TrainingNetwork(Network):
                 "logs of a file system's traffic would cost more than they tell.",
             )
         )
+        # Each look at an attribute is a round trip to Node.
+        self.vpc_id = vpc.ref
         subnet = aws_ec2.CfnSubnet(
             self,
             "Subnet",
-            vpc_id=vpc.ref,
+            vpc_id=self.vpc_id,
             cidr_block=cidr,
             availability_zone_id=zone_id,
             availability_zone=None if zone_id else Fn.select(0, Fn.get_azs()),
             map_public_ip_on_launch=False,
-            tags=_named(self),
+            tags=named,
         )
-        routes = aws_ec2.CfnRouteTable(self, "Routes", vpc_id=vpc.ref)
+        self.subnet_id = subnet.ref
+        routes = aws_ec2.CfnRouteTable(self, "Routes", vpc_id=self.vpc_id).ref
         aws_ec2.CfnSubnetRouteTableAssociation(
-            self, "SubnetRoutes", subnet_id=subnet.ref, route_table_id=routes.ref
+            self, "SubnetRoutes", subnet_id=self.subnet_id, route_table_id=routes
         )
         aws_ec2.CfnVPCEndpoint(
             self,
             "S3",
-            vpc_id=vpc.ref,
+            vpc_id=self.vpc_id,
             service_name=f"com.amazonaws.{Aws.REGION}.s3",
             vpc_endpoint_type="Gateway",
-            route_table_ids=[routes.ref],
+            route_table_ids=[routes],
             policy_document=_endpoint_policy(other_buckets),
         )
-        self.vpc_id = vpc.ref
-        self.subnet_id = subnet.ref
-        self.security_group_id = self._jobs_group(vpc.ref)
+        self.security_group_id = self._jobs_group(named)
         self.rules_welcome = True
 
-    def _jobs_group(self, vpc_id: str) -> str:
+    def _jobs_group(self, tags: list[CfnTag]) -> str:
         group = aws_ec2.CfnSecurityGroup(
             self,
             "Jobs",
-            vpc_id=vpc_id,
+            vpc_id=self.vpc_id,
             group_description="Training jobs: S3, each other, and the file systems that let them in",
             security_group_egress=[
                 # The prefix list of S3 is known by an id of its own in each Region, and the subnet has no
@@ -123,26 +125,27 @@ class TrainingNetwork(Network):
                     ip_protocol="tcp", from_port=443, to_port=443, cidr_ip="0.0.0.0/0", description="S3"
                 )
             ],
-            tags=_named(self),
+            tags=tags,
         )
+        itself = group.attr_group_id
         # The instances of a distributed job talk on ports of their own choosing.
         aws_ec2.CfnSecurityGroupIngress(
             self,
             "FromEachOther",
-            group_id=group.attr_group_id,
+            group_id=itself,
             ip_protocol="-1",
-            source_security_group_id=group.attr_group_id,
+            source_security_group_id=itself,
             description="Between the instances of a job",
         )
         aws_ec2.CfnSecurityGroupEgress(
             self,
             "ToEachOther",
-            group_id=group.attr_group_id,
+            group_id=itself,
             ip_protocol="-1",
-            destination_security_group_id=group.attr_group_id,
+            destination_security_group_id=itself,
             description="Between the instances of a job",
         )
-        return group.attr_group_id
+        return itself
 
     @staticmethod
     def from_network_attributes(
@@ -171,10 +174,6 @@ class TrainingNetwork(Network):
         network.security_group_id = security_group_id
         network.rules_welcome = rules_welcome
         return network
-
-
-def _named(network: Construct) -> list[CfnTag]:
-    return [CfnTag(key="Name", value=network.node.path)]
 
 
 def _endpoint_policy(other_buckets: Sequence[str]) -> dict[str, object]:
