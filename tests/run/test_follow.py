@@ -1,7 +1,9 @@
 """Runs of a real job on the local AWS, followed to their end."""
 
+import json
 import tarfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -122,6 +124,51 @@ def test_a_dry_run_ends_with_the_request_and_no_job(aws: Any, script: Script) ->
     assert result.output["TrainingJobName"] == run.name
     assert result.output["HyperParameters"] == {"word": "hello"}
     assert aws.client("sagemaker").list_training_jobs()["TrainingJobSummaries"] == []
+
+
+FILE_SYSTEM = {"FileSystems": [{"FileSystemId": "fs-1", "Lifecycle": "CREATING"}]}
+LINKS = [
+    {"FileSystemPath": "/data", "Lifecycle": "CREATING"},
+    {"FileSystemPath": "/out", "Lifecycle": "AVAILABLE"},
+]
+TASK = {"Type": "IMPORT_METADATA_FROM_REPOSITORY", "Lifecycle": "PENDING", "Paths": ["/data"], "Status": {}}
+COUNTS = {"Lifecycle": "EXECUTING", "Status": {"TotalCount": 1797, "SucceededCount": 898, "FailedCount": 0}}
+EXPORT = {"Type": "EXPORT_TO_REPOSITORY", "Lifecycle": "EXECUTING", "Paths": [], "Status": {}}
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ([], ""),
+        ([{"Parameter": {"Value": "{}"}}], ""),
+        ([FILE_SYSTEM], "file system fs-1 is CREATING"),
+        ([{"Associations": LINKS}, FILE_SYSTEM], "S3 link /data is CREATING"),
+        ([{"Associations": LINKS[1:]}], "the S3 links are there"),
+        ([{"DataRepositoryTasks": [TASK]}, {"Associations": LINKS}], "import of /data is PENDING"),
+        (
+            [{"DataRepositoryTasks": [EXPORT, TASK | COUNTS]}],
+            "import of /data is EXECUTING: 898 of 1,797 files",
+        ),
+        ([{"DataRepositoryTasks": [EXPORT]}, {"Associations": LINKS[1:]}], "the S3 links are there"),
+    ],
+)
+def test_what_a_run_waits_for(aws: Any, answers: list[dict[str, Any]], message: str) -> None:
+    """The newest answer comes first, as GetExecutionHistory gives them in reverse order."""
+    events = [{"type": "WaitStateEntered"}]
+    events += [{"taskSucceededEventDetails": {"output": json.dumps(answer)}} for answer in answers]
+
+    class States:
+        def describe_execution(self, **_: Any) -> Any:
+            return {"status": "RUNNING", "startDate": datetime.now(UTC)}
+
+        def get_execution_history(self, **_: Any) -> Any:
+            return {"events": events}
+
+    def client(service: str) -> Any:
+        return States() if service == "stepfunctions" else aws.client(service)
+
+    (phase,) = observe(client, Run(name="training-1", execution_arn="arn")).phases
+    assert (phase.name, phase.message) == ("Preparing", message)
 
 
 def test_pauses_grow_as_a_run_lasts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,10 +176,12 @@ def _waits_for(states: Any, run: Run) -> str:
         answer = _json(event.get("taskSucceededEventDetails", {}).get("output", ""))
         if systems := answer.get("FileSystems"):
             return f"file system {systems[0].get('FileSystemId', '')} is {systems[0].get('Lifecycle')}"
-        if associations := answer.get("Associations"):
-            return "S3 link " + ", ".join(
-                f"{one.get('FileSystemPath', '')} is {one.get('Lifecycle')}" for one in associations
+        if links := answer.get("Associations"):
+            pending = [link for link in links if link.get("Lifecycle") != "AVAILABLE"]
+            said = ", ".join(
+                f"{link.get('FileSystemPath', '')} is {link.get('Lifecycle')}" for link in pending
             )
+            return f"S3 link {said}" if pending else "the S3 links are there"
         tasks = answer.get("DataRepositoryTasks", ())
         if imports := [task for task in tasks if task.get("Type") == "IMPORT_METADATA_FROM_REPOSITORY"]:
             return "; ".join(map(_import_count, imports))
