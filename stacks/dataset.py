@@ -9,7 +9,7 @@ from constructs import Construct
 from stacks.settings import DATASET, OUTPUT, DatasetSettings
 from stacks.tagged_stack import TaggedStack
 from trainfeed.sources import S3Uri
-from trainfeed_constructs.buckets import DatasetBucket
+from trainfeed_constructs import DatasetBucket
 
 STACK = "DatasetStack"
 #: What others import by name. The names are always exported: nobody is kept from leaving.

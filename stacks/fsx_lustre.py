@@ -10,7 +10,7 @@ from stacks.tagged_stack import TaggedStack
 from trainfeed import names
 from trainfeed.rules.lustre import LustreConfiguration
 from trainfeed.sources import S3Link
-from trainfeed_constructs.lustre import LustreFileSystem
+from trainfeed_constructs import LustreFileSystem
 
 
 class FsxLustreStack(TaggedStack):

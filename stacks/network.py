@@ -7,7 +7,7 @@ from constructs import Construct
 
 from stacks.settings import NetworkSettings
 from stacks.tagged_stack import TaggedStack
-from trainfeed_constructs.network import Network, TrainingNetwork
+from trainfeed_constructs import Network, TrainingNetwork
 
 STACK = "NetworkStack"
 #: What others import by name. The names are always exported: nobody is kept from leaving.

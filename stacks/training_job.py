@@ -9,7 +9,7 @@ from stacks.tagged_stack import TaggedStack
 from trainfeed import images, names
 from trainfeed.job import TrainingJob
 from trainfeed.sources import Channel, LustreSource, S3Source
-from trainfeed_constructs.job_template import TrainingJobTemplate
+from trainfeed_constructs import TrainingJobTemplate
 
 
 class TrainingJobStack(TaggedStack):

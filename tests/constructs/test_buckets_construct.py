@@ -1,7 +1,7 @@
 import pytest
 from aws_cdk import aws_s3
 
-from trainfeed_constructs.buckets import DatasetBucket
+from trainfeed_constructs import DatasetBucket
 
 
 def test_a_bucket_is_private_encrypted_and_kept(stack, only):

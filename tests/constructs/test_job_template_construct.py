@@ -11,7 +11,7 @@ from trainfeed.rules.rule import RuleViolationError
 from trainfeed.run.permissions import RUNNING
 from trainfeed.sources import Channel, InputMode, LustreSource, S3Source, S3Uri
 from trainfeed.state_machine import rights
-from trainfeed_constructs.job_template import TrainingJobTemplate
+from trainfeed_constructs import TrainingJobTemplate
 
 IMAGE = "683313688378.dkr.ecr.us-east-1.amazonaws.com/sagemaker-scikit-learn:1.2-1-cpu-py3"
 

@@ -9,8 +9,7 @@ from trainfeed.rules.network import LUSTRE_PATH_RULES, LUSTRE_PORTS, LustrePaths
 from trainfeed.rules.rule import check
 from trainfeed.rules.security_groups import Permission, SecurityGroup
 from trainfeed.sources import DataEvent, S3Link, S3Uri
-from trainfeed_constructs.lustre import LustreFileSystem
-from trainfeed_constructs.network import TrainingNetwork
+from trainfeed_constructs import LustreFileSystem, TrainingNetwork
 
 FILE_SYSTEM = "AWS::FSx::FileSystem"
 LINK = "AWS::FSx::DataRepositoryAssociation"

@@ -7,8 +7,7 @@ from aws_cdk.assertions import Annotations, Match
 from trainfeed.rules.lustre import LustreConfiguration
 from trainfeed.rules.rule import RuleViolationError
 from trainfeed.sources import DataEvent, S3Link, S3Uri
-from trainfeed_constructs.lustre import LustreFileSystem
-from trainfeed_constructs.network import TrainingNetwork
+from trainfeed_constructs import LustreFileSystem, TrainingNetwork
 
 
 def link(path="/data", uri="s3://bucket/data", **more):

@@ -2,7 +2,7 @@ import pytest
 from aws_cdk import aws_ec2
 
 from trainfeed.rules.rule import RuleViolationError
-from trainfeed_constructs.network import TrainingNetwork
+from trainfeed_constructs import TrainingNetwork
 
 
 def test_a_minimal_network_is_one_isolated_subnet_with_a_way_to_s3(stack, found, only):
