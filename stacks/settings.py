@@ -21,7 +21,7 @@ from pydantic import (
     field_validator,
 )
 
-from stacks.yaml_file import Fault, YamlFile, suggestion
+from stacks.yaml_file import Fault, SettingsError, YamlFile, suggestion
 from trainfeed import names
 from trainfeed.sources import AccessMode, DataEvent, InputMode, S3Uri
 
@@ -260,6 +260,9 @@ def read(path: Path) -> YamlFile[Settings]:
     Raises:
         SettingsError: the file cannot be used; the text names each fault by file and line.
     """
+    if not path.exists():
+        how = "TRAINFEED_CONFIG=PATH in the environment, or `-c config=PATH` to cdk"
+        raise SettingsError(f"{path}: there is no such file. Run this where it is, or name another: {how}.")
     file = YamlFile.read(path, Settings)
     file.refuse(_contradictions(file.content))
     return file

@@ -88,26 +88,27 @@ def flags() -> dict[str, Any]:
     return json.loads((ROOT / "cdk.json").read_text())["context"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def synth(
-    write: Callable[..., Path], flags: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write: Callable[..., Path], flags: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., Assembly]:
     """Synthesises the app from settings, as the CDK CLI would in a Region."""
 
     def run(change: Callable[[Any], None] | str, *, region: str | None = "us-east-1") -> Assembly:
-        monkeypatch.delenv("CDK_DEFAULT_ACCOUNT", raising=False)
-        monkeypatch.delenv("CDK_DEFAULT_REGION", raising=False)
-        if region:
-            monkeypatch.setenv("CDK_DEFAULT_ACCOUNT", "123456789012")
-            monkeypatch.setenv("CDK_DEFAULT_REGION", region)
-        app = App(context=flags, analytics_reporting=False, outdir=str(tmp_path / "cdk.out"))
-        build(app, read(write(change)))
+        app = App(context=flags, analytics_reporting=False, outdir=str(tmp_path_factory.mktemp("cdk.out")))
+        with pytest.MonkeyPatch.context() as environment:
+            environment.delenv("CDK_DEFAULT_ACCOUNT", raising=False)
+            environment.delenv("CDK_DEFAULT_REGION", raising=False)
+            if region:
+                environment.setenv("CDK_DEFAULT_ACCOUNT", "123456789012")
+                environment.setenv("CDK_DEFAULT_REGION", region)
+            build(app, read(write(change)))
         return Assembly.read(Path(app.synth().directory))
 
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def app_as_shipped(synth: Callable[..., Assembly]) -> Assembly:
     """The app as trainfeed.yaml is shipped."""
     return synth(lambda _: None)

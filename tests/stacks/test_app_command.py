@@ -82,4 +82,6 @@ def test_a_missing_settings_file_says_how_to_name_one(run_app, tmp_path):
     done = run_app(folder=tmp_path)
 
     assert done.returncode == 1
-    assert done.stderr == "trainfeed.yaml: cannot be read: No such file or directory.\n"
+    (told,) = done.stderr.splitlines()
+    assert told.startswith("trainfeed.yaml: there is no such file.")
+    assert "TRAINFEED_CONFIG=PATH" in told

@@ -170,13 +170,16 @@ def test_faults_are_told_together_in_the_order_of_their_lines(write):
     assert lines == ["1", "4", "8"]
 
 
-@pytest.mark.parametrize(("content", "reason"), [(None, "No such file"), (b"\xff\xfe", "not UTF-8 text")])
-def test_a_file_that_cannot_be_read_is_told_by_name(tmp_path, content, reason):
+def test_a_file_that_is_no_text_is_told_by_name(tmp_path):
     path = tmp_path / "mine.yaml"
-    if content:
-        path.write_bytes(content)
-    with pytest.raises(SettingsError, match=rf"^{path}: cannot be read: {reason}"):
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingsError, match=rf"^{path}: cannot be read: not UTF-8 text"):
         read(path)
+
+
+def test_a_folder_is_told_to_be_no_file(tmp_path):
+    with pytest.raises(SettingsError, match=rf"^{tmp_path}: cannot be read: Is a directory"):
+        read(tmp_path)
 
 
 def test_hyperparameters_travel_as_text(write):
