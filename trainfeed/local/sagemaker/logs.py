@@ -24,7 +24,7 @@ class LogStream:
     """
 
     def __init__(self, *, path: Path, name: str, client: Any | None) -> None:
-        self._file = path.open("ab", buffering=0)
+        self._path = path
         self._name = name
         self._client = client
         self._rest = b""
@@ -32,7 +32,9 @@ class LogStream:
 
     def write(self, output: bytes) -> None:
         """Keep some output; a line goes to CloudWatch once it is whole."""
-        self._file.write(output)
+        # Opened for each piece: whatever becomes of the job, no file stays open.
+        with self._path.open("ab") as file:
+            file.write(output)
         *lines, self._rest = (self._rest + output).split(b"\n")
         self._send(lines)
 
@@ -40,7 +42,6 @@ class LogStream:
         """Send what is left, a last line without its end among it."""
         self._send([self._rest])
         self._rest = b""
-        self._file.close()
 
     def _open(self) -> None:
         if self._client is None:
