@@ -45,6 +45,8 @@ def test_starts_serves_and_stops(folder):
         daemon.start(folder)
 
     assert daemon.stop(folder) == started
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(started.pid)], capture_output=True, text=True)
+    assert state.stdout[:1] in ("", "Z"), "stopped, and its process lives on"
     assert daemon.status(folder) is None
     assert not answers(started.url)
     with pytest.raises(daemon.NotRunningError, match="trainfeed local start"):

@@ -13,8 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -172,22 +170,29 @@ class _Files:
     def log(self) -> Path:
         return self.folder / "log"
 
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Hold the lock; another holder is an error."""
-        with (self.folder / "lock").open("w") as lock:
+    def hold(self) -> int:
+        """Take the lock, or raise BlockingIOError where another holds it; the open file it hangs on.
+
+        Left open, it is held until the process is gone, for Python closes no bare descriptor as it ends.
+        That is what `stop` waits for.
+        """
+        lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield
+        except BlockingIOError:
+            os.close(lock)
+            raise
+        return lock
 
     def locked(self) -> bool:
         """Whether a process holds the lock."""
         if not self.folder.is_dir():
             return False
         try:
-            with self.hold():
-                return False
+            os.close(self.hold())
         except BlockingIOError:
             return True
+        return False
 
     def write(self, running: Running) -> None:
         fresh = self.record.with_suffix(".new")
@@ -232,14 +237,14 @@ def _serve(folder: Path, port: int, *, ready: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     files = _Files(folder)
-    with files.hold():
-        files.record.unlink(missing_ok=True)
-        with LocalAws(state=folder, port=port) as aws:
-            files.write(Running(pid=os.getpid(), url=aws.url, log=files.log, environment=aws.environment()))
-            os.write(ready, b"1")
-            os.close(ready)
-            ended.wait()
-        files.record.unlink()
+    files.hold()
+    files.record.unlink(missing_ok=True)
+    with LocalAws(state=folder, port=port) as aws:
+        files.write(Running(pid=os.getpid(), url=aws.url, log=files.log, environment=aws.environment()))
+        os.write(ready, b"1")
+        os.close(ready)
+        ended.wait()
+    files.record.unlink()
 
 
 if __name__ == "__main__":
