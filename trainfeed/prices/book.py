@@ -82,8 +82,7 @@ class PriceBook:
                 by_key.setdefault(record.key, []).append(record)
             # Sorting is stable: of one day's records, the one that was read last comes first.
             self._regions[region] = {
-                key: tuple(sorted(reversed(found), key=lambda each: each.date, reverse=True))
-                for key, found in by_key.items()
+                key: tuple(sorted(found, key=lambda each: each.date)[::-1]) for key, found in by_key.items()
             }
         return self._regions[region]
 

@@ -1,6 +1,7 @@
 """What has a price here: its key in the book, its unit, and how people call it."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from trainfeed.prices.record import Unit
 
@@ -41,6 +42,7 @@ def training(instance_type: str) -> str:
     return _TRAINING + instance_type
 
 
+@cache
 def lustre(deployment_type: str, throughput: int | None = None) -> str:
     """The key of a Lustre file system's SSD storage.
 
@@ -52,6 +54,7 @@ def lustre(deployment_type: str, throughput: int | None = None) -> str:
     return kind if throughput is None else f"{kind}.{throughput}"
 
 
+@cache
 def product(key: str) -> Product | None:
     """What a key stands for; None: nothing that is known here."""
     if key.startswith(_TRAINING + "ml."):

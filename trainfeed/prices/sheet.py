@@ -157,5 +157,7 @@ def _price(said: Any, *, key: Any, name: str) -> tuple[tuple[Tier, ...], Unit]:
     ends = [tier.up_to for tier in tiers]
     bounds = [end for end in ends if end is not None]
     if None in ends[:-1] or bounds != sorted(set(bounds)):
-        raise BookError(f"{name}: the tiers of {key} must end one above the other, only the last without end.")
+        raise BookError(
+            f"{name}: the tiers of {key} must end one above the other, only the last without end."
+        )
     return tuple(tiers), known.unit
