@@ -3,6 +3,7 @@
 
 import json
 import shlex
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,10 @@ class _Trainfeed(click.Group):
             from botocore.exceptions import BotoCoreError, ClientError
 
             from trainfeed.local.daemon import DaemonError
+            from trainfeed.prices import BookError
             from trainfeed.run.aws import UserError, explain
 
-            if isinstance(error, UserError | DaemonError):
+            if isinstance(error, UserError | DaemonError | BookError):
                 raise click.ClickException(str(error)) from error
             if isinstance(error, BotoCoreError | ClientError):
                 raise click.ClickException(explain(error)) from error
@@ -164,6 +166,49 @@ def delete_bucket(names: tuple[str, ...], yes: bool) -> None:
     for bucket in doomed:
         buckets.delete(client, bucket)
         click.echo(f"Deleted {bucket.name}.")
+
+
+@main.group()
+def prices() -> None:
+    """What AWS asks for, with dates and sources."""
+
+
+@prices.command(name="show")
+@click.option("--region", "regions", multiple=True, help="Default: all in the book. Repeat for more.")
+@click.option("--on", "day", type=click.DateTime(["%Y-%m-%d"]), help="As of this day; default: today.")
+@click.option("--history", is_flag=True, help="Show what newer prices have replaced, too.")
+def prices_show(regions: tuple[str, ...], day: datetime | None, history: bool) -> None:
+    """Show the price book: the shipped one, and what `refresh` added to it."""
+    from trainfeed.report import prices as report
+    from trainfeed.run import price_book
+
+    book, console = price_book.current(), _console()
+    on = day.date() if day else datetime.now(UTC).date()
+    for region in dict.fromkeys(regions) or book.regions():
+        report.show(book, region, console, on=on, history=history)
+        console.print()
+    click.echo(f"Your own book: {price_book.folder()}")
+
+
+@prices.command(name="refresh")
+@click.option("--region", "regions", multiple=True, help="Default: all in the book. Repeat for more.")
+def prices_refresh(regions: tuple[str, ...]) -> None:
+    """Add today's prices to your own book, from the AWS Price List API. Needs credentials."""
+    from trainfeed.prices import products
+    from trainfeed.run import price_book, price_list
+    from trainfeed.run.aws import UserError, connect
+
+    client = connect(price_list.ENDPOINT_REGION)
+    today = datetime.now(UTC).date()
+    for region in dict.fromkeys(regions) or price_book.current().regions():
+        found = price_list.read(client, region, on=today)
+        if not found.records:
+            raise UserError(f"The price list has nothing for {region!r}. Is it a Region, such as us-east-1?")
+        file = price_book.append(found.records, region=region)
+        click.echo(f"{region}: {len(found.records)} prices in {file}")
+        for key in found.missing:
+            product = products.product(key)
+            click.echo(f"  not found: {product.title if product else key}")
 
 
 @main.group()

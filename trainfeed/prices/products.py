@@ -58,44 +58,46 @@ def lustre(deployment_type: str, throughput: int | None = None) -> str:
 def product(key: str) -> Product | None:
     """What a key stands for; None: nothing that is known here."""
     if key.startswith(_TRAINING + "ml."):
-        return Product(key=key, title=f"Training on {key.removeprefix(_TRAINING)}", unit=Unit.HOUR)
+        return Product(key=key, title=f"{key.removeprefix(_TRAINING)} training", unit=Unit.HOUR)
     return PRODUCTS.get(key)
 
 
 def _persistent(generation: int, throughput: int) -> Product:
     return Product(
         key=lustre(f"PERSISTENT_{generation}", throughput),
-        title=f"FSx for Lustre, Persistent {generation} SSD, {throughput} MB/s per TiB",
+        title=f"Lustre Persistent {generation}-{throughput} storage",
         unit=Unit.GB_MONTH,
     )
 
 
-#: All but the training instances, of which there are too many to list.
+#: All but the training instances, of which there are too many to list. Intelligent-Tiering's is of the
+#: frequent access tier, its watch of objects from 128 KB on; an endpoint's is for each of its zones; a
+#: transfer's is for each way.
 PRODUCTS = {
     each.key: each
     for each in (
-        Product(key=VOLUME, title="Storage volume of a training instance", unit=Unit.GB_MONTH),
-        Product(key=SCRATCH_2, title="FSx for Lustre, Scratch 2", unit=Unit.GB_MONTH),
+        Product(key=VOLUME, title="Training volume", unit=Unit.GB_MONTH),
+        Product(key=SCRATCH_2, title="Lustre Scratch 2 storage", unit=Unit.GB_MONTH),
         *(_persistent(1, throughput) for throughput in (50, 100, 200)),
         *(_persistent(2, throughput) for throughput in (125, 250, 500, 1000)),
-        Product(key=S3_STANDARD, title="S3 Standard, storage", unit=Unit.GB_MONTH),
+        Product(key=S3_STANDARD, title="S3 Standard storage", unit=Unit.GB_MONTH),
         Product(
             key=S3_INTELLIGENT_TIERING,
-            title="S3 Intelligent-Tiering, frequent access, storage",
+            title="S3 Intelligent-Tiering storage",
             unit=Unit.GB_MONTH,
         ),
         Product(
             key=S3_INTELLIGENT_TIERING_MONITORING,
-            title="S3 Intelligent-Tiering, monitoring (objects from 128 KB on)",
+            title="S3 Intelligent-Tiering watch",
             unit=Unit.THOUSAND_OBJECT_MONTHS,
         ),
         Product(key=S3_TIER1, title="S3 PUT and LIST requests", unit=Unit.THOUSAND_REQUESTS),
         Product(key=S3_TIER2, title="S3 GET requests", unit=Unit.THOUSAND_REQUESTS),
-        Product(key=EFS_STANDARD, title="EFS Standard, storage", unit=Unit.GB_MONTH),
-        Product(key=EFS_READ, title="EFS Elastic throughput, data read", unit=Unit.GB),
-        Product(key=EFS_WRITE, title="EFS Elastic throughput, data written", unit=Unit.GB),
+        Product(key=EFS_STANDARD, title="EFS Standard storage", unit=Unit.GB_MONTH),
+        Product(key=EFS_READ, title="EFS Elastic reads", unit=Unit.GB),
+        Product(key=EFS_WRITE, title="EFS Elastic writes", unit=Unit.GB),
         Product(key=EFS_PROVISIONED, title="EFS Provisioned throughput", unit=Unit.MIBPS_MONTH),
-        Product(key=ENDPOINT, title="VPC interface endpoint, in one zone", unit=Unit.HOUR),
-        Product(key=CROSS_ZONE, title="Transfer between Availability Zones, each way", unit=Unit.GB),
+        Product(key=ENDPOINT, title="Interface endpoint", unit=Unit.HOUR),
+        Product(key=CROSS_ZONE, title="Transfer between zones", unit=Unit.GB),
     )
 }

@@ -1,12 +1,12 @@
 """One price: an amount, its unit, and where and when it was seen."""
 
+import datetime
 from dataclasses import dataclass
-from datetime import date, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
 #: A price seen longer ago than this is doubted aloud.
-STALE_AFTER = timedelta(days=180)
+STALE_AFTER = datetime.timedelta(days=180)
 
 
 class Confidence(StrEnum):
@@ -79,7 +79,7 @@ class PriceRecord:
     tiers: tuple[Tier, ...]
     unit: Unit
     source: str
-    date: date
+    date: datetime.date
     confidence: Confidence
     url: str = ""
     note: str = ""
@@ -103,6 +103,6 @@ class PriceRecord:
                 break
         return Charge(amount=total, unknown=quantity - priced)
 
-    def stale(self, on: date) -> bool:
+    def stale(self, on: datetime.date) -> bool:
         """Whether it was seen more than 180 days before a day."""
         return on - self.date > STALE_AFTER
