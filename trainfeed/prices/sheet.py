@@ -158,6 +158,6 @@ def _price(said: Any, *, key: Any, name: str) -> tuple[tuple[Tier, ...], Unit]:
     bounds = [end for end in ends if end is not None]
     if None in ends[:-1] or bounds != sorted(set(bounds)):
         raise BookError(
-            f"{name}: the tiers of {key} must end one above the other, only the last without end."
+            f"{name}: each tier of {key} must end above the one before; only the last has no end."
         )
     return tuple(tiers), known.unit
