@@ -1,0 +1,90 @@
+"""Why the estimate chooses another source than the flow chart."""
+
+from trainfeed.decide.option import Option, Prefer
+from trainfeed.decide.recommendation import Verdict
+from trainfeed.decide.words import money, seconds
+from trainfeed.sources import SourceKind
+from trainfeed.workload import Access, Workload
+
+#: A phase that differs by less than this part of the longer run does not explain a choice.
+_TELLING = 0.02
+
+
+def disagreement(
+    workload: Workload, chart: Verdict, chosen: Option, prefer: Prefer, *, packed_chart: bool
+) -> str:
+    """The reason in words.
+
+    Args:
+        workload: what was asked about.
+        chart: the chart's source, judged.
+        chosen: the way the ranking puts first.
+        prefer: what it goes by.
+        packed_chart: the chart's answer was to pack the files and stream them.
+    """
+    said = f"The flow chart says {chart.source}{' on packed files' if packed_chart else ''}"
+    if chart.option is None:
+        return f"{said}, which is ruled out: {chart.ruled_out[0].message}"
+    other = chart.option
+    by = {
+        Prefer.COST: "it costs less",
+        Prefer.TIME: "it is done sooner",
+        Prefer.SIMPLICITY: "it is simpler for about the same money"
+        if chosen.price > other.price
+        else "it costs less",
+    }[prefer]
+    reason = _time(other, chosen)
+    beyond = _not_asked(workload, chart.source)
+    but = (
+        f"{said}; the estimate puts {chosen.title} first, since {by}: {_figures(chosen)}, against "
+        f"{_figures(other)} with {other.title}."
+    )
+    return " ".join(filter(None, (but, reason, beyond)))
+
+
+def _figures(option: Option) -> str:
+    least = "at least " if option.cost.at_least else ""
+    return f"{least}{money(option.cost.total)} a run and {seconds(option.estimate.total_seconds)}"
+
+
+def _time(other: Option, chosen: Option) -> str:
+    """The phase in which the chart's source loses most, or what it pays for instead."""
+    phases = {phase.name: phase.seconds for phase in chosen.estimate.phases}
+    lost = {
+        phase.name: phase.seconds - phases.get(phase.name, 0.0)
+        for phase in other.estimate.phases
+        if phase.seconds > phases.get(phase.name, 0.0)
+    }
+    if lost:
+        worst = max(lost, key=lambda name: lost[name])
+        if lost[worst] > _TELLING * other.estimate.total_seconds:
+            there = f"{seconds(phases[worst])}" if phases.get(worst, 0) >= 1 else "none"
+            took = phases.get(worst, 0.0) + lost[worst]
+            return (
+                f"Most of that is {worst}: {seconds(took)} with {other.source}, {there} with {chosen.source}."
+            )
+    if other.cost.total > chosen.cost.total and (line := _dearest(other, chosen)):
+        return line
+    return ""
+
+
+def _dearest(other: Option, chosen: Option) -> str:
+    paid = {item.name: item.amount or 0 for item in chosen.cost.line_items}
+    more = {
+        item.name: item.amount - paid.get(item.name, 0)
+        for item in other.cost.line_items
+        if item.amount is not None and item.amount > paid.get(item.name, 0)
+    }
+    if not more:
+        return ""
+    name = max(more, key=lambda each: more[each])
+    return f"{name} alone costs {money(more[name])} more."
+
+
+def _not_asked(workload: Workload, chart: SourceKind) -> str:
+    """What the chart does not ask about and this workload turns on."""
+    if workload.access is Access.RANDOM and chart is not SourceKind.LUSTRE:
+        return "The chart does not ask how the files are read; this job reads at random."
+    if workload.epochs > 1:
+        return f"The chart does not ask for epochs; this job makes {workload.epochs}."
+    return ""
