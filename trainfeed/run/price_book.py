@@ -8,7 +8,6 @@ import click
 
 from trainfeed.prices import PriceBook, PriceRecord
 from trainfeed.prices.sheet import dump
-from trainfeed.run.aws import UserError
 
 
 def folder() -> Path:
@@ -34,6 +33,8 @@ def append(records: Iterable[PriceRecord], *, region: str) -> Path:
     Raises:
         UserError: the file cannot be read or written.
     """
+    from trainfeed.run.aws import UserError  # noqa: PLC0415 - reading the book needs no boto3
+
     file = folder() / f"{region}.json"
     try:
         sheets = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
