@@ -13,8 +13,10 @@ from trainfeed.workload.model import (
     SizeClass,
     Workload,
 )
+from trainfeed.workload.parse import FIELDS, WorkloadError, parse, read, stated
 
 __all__ = [
+    "FIELDS",
     "Access",
     "BytesPerSecond",
     "Consumption",
@@ -26,4 +28,8 @@ __all__ = [
     "SecondsPerEpoch",
     "SizeClass",
     "Workload",
+    "WorkloadError",
+    "parse",
+    "read",
+    "stated",
 ]
