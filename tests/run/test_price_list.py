@@ -372,3 +372,12 @@ def test_refresh_without_credentials_says_how_to_sign_in(
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", "http://127.0.0.1:9")
     assert "No AWS credentials were found. Sign in first" in trainfeed("prices", "refresh", code=1)
+
+
+def test_the_local_aws_has_no_price_list_and_says_so(
+    trainfeed: Callable[..., str], running_aws: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in running_aws.environment().items():
+        monkeypatch.setenv(name, value)
+    said = trainfeed("prices", "refresh", code=1)
+    assert f"There is no price list at {running_aws.url} (AWS_ENDPOINT_URL)" in said

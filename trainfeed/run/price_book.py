@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from trainfeed.prices import PriceBook, PriceRecord
+from trainfeed.prices import BookError, PriceBook, PriceRecord
 from trainfeed.prices.sheet import dump
 
 
@@ -31,10 +31,8 @@ def append(records: Iterable[PriceRecord], *, region: str) -> Path:
         The file they are in.
 
     Raises:
-        UserError: the file cannot be read or written.
+        BookError: the file cannot be read or written.
     """
-    from trainfeed.run.aws import UserError  # noqa: PLC0415 - reading the book needs no boto3
-
     file = folder() / f"{region}.json"
     try:
         sheets = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
@@ -44,7 +42,7 @@ def append(records: Iterable[PriceRecord], *, region: str) -> Path:
         unfinished.write_text(json.dumps(sheets, indent=1), encoding="utf-8")
         unfinished.replace(file)
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"Your price book {file} cannot be written: {error}.") from error
+        raise BookError(f"Your price book {file} cannot be written: {error}.") from error
     except (json.JSONDecodeError, TypeError) as error:
-        raise UserError(f"{file} is no price book ({error}). Delete it, then refresh again.") from error
+        raise BookError(f"{file} is no price book ({error}). Delete it, then refresh again.") from error
     return file

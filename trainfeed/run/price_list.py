@@ -5,6 +5,7 @@ us-east-1) is left off. The API has no Spot prices.
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from trainfeed.prices import Confidence, PriceRecord, Tier, Unit, products
-from trainfeed.run.aws import Client
+from trainfeed.run.aws import Client, UserError
 
 #: Where the API is: a few Regions have it, and it tells the prices of all.
 ENDPOINT_REGION = "us-east-1"
@@ -87,6 +90,9 @@ def read(client: Client, region: str, *, on: date) -> PriceList:
         client: of the Region that has the API.
         region: the Region whose prices are wanted.
         on: today; it becomes the records' date.
+
+    Raises:
+        UserError: it is another AWS that is asked, which has no price list.
     """
     found: dict[str, set[PriceRecord]] = {}
     for query in _QUERIES:
@@ -112,21 +118,30 @@ def _offers(client: Client, query: _Query, region: str) -> Iterator[_Offer]:
         for field, value in query.filters.items()
     ]
     pages = client("pricing").get_paginator("get_products")
-    for page in pages.paginate(ServiceCode=query.service, Filters=filters, FormatVersion="aws_v1"):
-        for text in page["PriceList"]:
-            item = json.loads(text)
-            attributes = item["product"]["attributes"]
-            dimensions = [
-                dimension
-                for term in item.get("terms", {}).get("OnDemand", {}).values()
-                for dimension in term["priceDimensions"].values()
-            ]
-            yield _Offer(
-                usage_type=_PREFIX.sub("", attributes.get("usagetype", "")),
-                attributes=attributes,
-                dimensions=dimensions,
-                published=item.get("publicationDate", "")[:10],
-            )
+    try:
+        for page in pages.paginate(ServiceCode=query.service, Filters=filters, FormatVersion="aws_v1"):
+            yield from (_offer(json.loads(text)) for text in page["PriceList"])
+    except ClientError as error:
+        if endpoint := os.environ.get("AWS_ENDPOINT_URL"):
+            raise UserError(
+                f"There is no price list at {endpoint} (AWS_ENDPOINT_URL). Prices are AWS's own: "
+                "ask for them in a shell that does not use the local AWS."
+            ) from error
+        raise
+
+
+def _offer(item: Mapping[str, Any]) -> _Offer:
+    attributes = item["product"]["attributes"]
+    return _Offer(
+        usage_type=_PREFIX.sub("", attributes.get("usagetype", "")),
+        attributes=attributes,
+        dimensions=[
+            dimension
+            for term in item.get("terms", {}).get("OnDemand", {}).values()
+            for dimension in term["priceDimensions"].values()
+        ],
+        published=item.get("publicationDate", "")[:10],
+    )
 
 
 def _record(key: str, offer: _Offer, *, query: _Query, region: str, on: date) -> PriceRecord | None:
