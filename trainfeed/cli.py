@@ -168,6 +168,81 @@ def delete_bucket(names: tuple[str, ...], yes: bool) -> None:
         click.echo(f"Deleted {bucket.name}.")
 
 
+class _Stating(click.Command):
+    """A command that takes each field of a workload as an option, too."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        from trainfeed.workload import FIELDS
+
+        # A list of sizes is for files.
+        names = [name for name in FIELDS if name != "sizes"]
+        options = [click.Option([f"--{name.replace('_', '-')}"], help=FIELDS[name]) for name in names]
+        return [*options, *super().get_params(ctx)]
+
+
+@main.command(cls=_Stating)
+@click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[WORKLOAD.YAML]")
+@click.option(
+    "--prefer",
+    type=click.Choice(["cost", "time", "simplicity"]),
+    default="cost",
+    show_default=True,
+    help="What the sources are ranked by.",
+)
+@click.option("--on", "day", type=click.DateTime(["%Y-%m-%d"]), help="Prices of this day; default: today.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer for programs.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write the answer as a page to this file.")
+@click.option("--write", type=click.Path(path_type=Path), help="Write settings for `cdk deploy` to this file.")
+def recommend(  # noqa: PLR0917 - click passes them by name
+    file: Path | None,
+    prefer: str,
+    day: datetime | None,
+    as_json: bool,
+    html: Path | None,
+    write: Path | None,
+    **fields: str | None,
+) -> None:
+    """Say which data source suits a training job, why, how long it takes, and what it costs.
+
+    State the job in a file, or by options; options go before the file. Needs no AWS account.
+
+    \b
+      trainfeed recommend --size "54 GB" --files 1500000 --epochs 10 --instance-type ml.g5.2xlarge
+    """
+    from trainfeed import decide
+    from trainfeed.prices import BookError
+    from trainfeed.report.job_file import NotDeployableError, job_file
+    from trainfeed.run import price_book
+    from trainfeed.workload import WorkloadError, parse, read
+
+    try:
+        stated = {**(read(file) if file else {}), **{k: v for k, v in fields.items() if v is not None}}
+        book = price_book.current()
+        on = day.date() if day else datetime.now(UTC).date()
+        answer = decide.recommend(parse(stated), book, prefer=decide.Prefer(prefer), on=on)
+        if write:
+            write.write_text(job_file(answer), encoding="utf-8")
+        if html:
+            from trainfeed.report.page import page
+
+            html.write_text(page(answer, book), encoding="utf-8")
+    except WorkloadError as error:
+        lines = "".join(f"\n  {fault}" for fault in error.faults)
+        raise _bad_input(f"the workload cannot be used.{lines}") from error
+    except (BookError, NotDeployableError, OSError) as error:
+        raise _bad_input(str(error)) from error
+    if as_json:
+        from trainfeed.report.document import document
+
+        click.echo(json.dumps(document(answer), indent=2))
+        return
+    from trainfeed.report import recommendation
+
+    recommendation.show(answer, _console())
+    for written in filter(None, (html, write)):
+        click.echo(f"Wrote {written}.")
+
+
 @main.group()
 def prices() -> None:
     """What AWS asks for, with dates and sources."""
@@ -271,6 +346,12 @@ def local_stop(folder: Path) -> None:
     from trainfeed.local import daemon
 
     click.echo(f"Stopped the local AWS at {daemon.stop(folder).url}.")
+
+
+def _bad_input(message: str) -> click.ClickException:
+    error = click.ClickException(message)
+    error.exit_code = 2
+    return error
 
 
 def _follow(client: "Client", started: "Run", *, dry_run: bool = False) -> None:
