@@ -192,7 +192,7 @@ class _Stating(click.Command):
 @click.option("--on", "day", type=click.DateTime(["%Y-%m-%d"]), help="Prices of this day; default: today.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer for programs.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write the answer as a page to this file.")
-@click.option("--write", type=click.Path(path_type=Path), help="Write settings for `cdk deploy` to this file.")
+@click.option("--write", type=click.Path(path_type=Path), help="Write settings for cdk deploy to this file.")
 def recommend(  # noqa: PLR0917 - click passes them by name
     file: Path | None,
     prefer: str,
@@ -202,7 +202,7 @@ def recommend(  # noqa: PLR0917 - click passes them by name
     write: Path | None,
     **fields: str | None,
 ) -> None:
-    """Say which data source suits a training job, why, how long it takes, and what it costs.
+    r"""Say which data source suits a training job, why, how long it takes, and what it costs.
 
     State the job in a file, or by options; options go before the file. Needs no AWS account.
 

@@ -52,7 +52,12 @@ def _option(option: Option) -> dict[str, Any]:
         "total_seconds": round(option.estimate.total_seconds, 1),
         "billable_seconds": round(option.estimate.billable_seconds, 1),
         "phases": [
-            {"name": phase.name.value, "seconds": round(phase.seconds, 1), "billed": phase.billed, "note": phase.note}
+            {
+                "name": phase.name.value,
+                "seconds": round(phase.seconds, 1),
+                "billed": phase.billed,
+                "note": phase.note,
+            }
             for phase in option.estimate.phases
         ],
         "cost": {
