@@ -10,6 +10,8 @@ from trainfeed.estimate.result import (
     PhaseName,
     Usage,
 )
+from trainfeed.estimate.share import lustre_capacity_gib, room_gib
+from trainfeed.estimate.sources import estimate
 
 __all__ = [
     "EPHEMERAL",
@@ -20,4 +22,7 @@ __all__ = [
     "Phase",
     "PhaseName",
     "Usage",
+    "estimate",
+    "lustre_capacity_gib",
+    "room_gib",
 ]
