@@ -49,15 +49,15 @@ def known() -> tuple[str, ...]:
 
 @cache
 def _instances() -> dict[str, Instance]:
-    with files(__package__).joinpath("instances.csv").open(encoding="utf-8", newline="") as lines:
-        return {
-            row["instance_type"]: Instance(
-                vcpus=int(row["vcpus"]),
-                memory_bytes=float(row["memory_gib"]) * GIB,
-                network=float(row["network_gbps"]) * 1e9 / 8,
-                ebs=float(row["ebs_mb_per_second"]) * 1e6,
-                nvme_bytes=float(row["nvme_gb"]) * 1e9,
-                source=row["source"],
-            )
-            for row in csv.DictReader(lines)
-        }
+    lines = files("trainfeed.estimate").joinpath("instances.csv").read_text("utf-8").splitlines()
+    return {
+        row["instance_type"]: Instance(
+            vcpus=int(row["vcpus"]),
+            memory_bytes=float(row["memory_gib"]) * GIB,
+            network=float(row["network_gbps"]) * 1e9 / 8,
+            ebs=float(row["ebs_mb_per_second"]) * 1e6,
+            nvme_bytes=float(row["nvme_gb"]) * 1e9,
+            source=row["source"],
+        )
+        for row in csv.DictReader(lines)
+    }

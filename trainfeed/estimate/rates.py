@@ -66,14 +66,14 @@ class Rates:
 
 #: What `scripts/calibrate` finds.
 FITTED = Rates(
-    image=165.0,
-    framework=44.0,
-    channel=13.0,
-    file_each=0.0074,
-    file_bytes=168e6,
-    fast_file_listed=9500.0,
-    fast_file_open=0.048,
-    walked=5500.0,
+    image=146.7,
+    framework=60.3,
+    channel=13.6,
+    file_each=0.00702,
+    file_bytes=166.9e6,
+    fast_file_listed=9560.0,
+    fast_file_open=0.0482,
+    walked=5210.0,
 )
 
 _FITTED_UNITS = {

@@ -12,8 +12,8 @@ _START = Phase(name=PhaseName.START, seconds=START, billed=False, note="SageMake
 _UPLOAD = Phase(name=PhaseName.UPLOAD, seconds=UPLOAD, billed=True, note="a small model")
 
 _UNKNOWN_SPEED = (
-    "How fast the model takes data is not stated, so it is taken to do nothing but wait for it: sources differ "
-    "more here than they will beside a model that computes."
+    "How fast the model takes data is not stated, so it is taken to do nothing but wait for it: sources "
+    "differ more here than they will beside a model that computes."
 )
 _UNKNOWN_INSTANCE = "The instance type is not in the data: 4 vCPUs, 16 GiB and 2.5 Gbps are taken instead."
 _PARTS = "The instances divide each epoch among them, so that together they read the dataset once."

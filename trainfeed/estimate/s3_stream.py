@@ -5,12 +5,12 @@ from trainfeed.estimate.rates import S3_LISTED, S3_REQUESTS, S3_STREAM, Rates
 from trainfeed.estimate.run import Reading, Used
 from trainfeed.estimate.share import Share
 
-_PIPE = "Pipe is taken to stream as FastFile does; no measurement of it is known."
+_PIPE = "Pipe is taken to be as fast as FastFile; no measurement of it is known."
 
 
-def read_fast_file(one: Share, rates: Rates) -> tuple[Reading, Used]:
-    """What FastFile makes a job wait for."""
-    stream, before, tier1 = _stream(one, rates), *copied(one)
+def read(one: Share, rates: Rates, *, pipe: bool) -> tuple[Reading, Used]:
+    """What FastFile makes a job wait for, or Pipe, which is taken to be like it."""
+    stream, (before, tier1) = _stream(one, rates), copied(one)
     return (
         Reading(
             download=rates.channel + one.given_files / rates.fast_file_listed,
@@ -19,23 +19,7 @@ def read_fast_file(one: Share, rates: Rates) -> tuple[Reading, Used]:
             later=stream,
             before=before,
             download_note="a listing of the files",
-        ),
-        _used(one, tier1),
-    )
-
-
-def read_pipe(one: Share, rates: Rates) -> tuple[Reading, Used]:
-    """What Pipe makes a job wait for: no folder is listed, the script reads what comes."""
-    stream, before, tier1 = _stream(one, rates), *copied(one)
-    return (
-        Reading(
-            download=rates.channel,
-            walk=0.0,
-            first=stream,
-            later=stream,
-            before=before,
-            download_note="the pipe is opened",
-            assumptions=(_PIPE,),
+            assumptions=(_PIPE,) if pipe else (),
         ),
         _used(one, tier1),
     )

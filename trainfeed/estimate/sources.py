@@ -26,10 +26,8 @@ def estimate(
     match source:
         case SourceKind.S3_FILE:
             reading, used = s3_file.read(one, rates)
-        case SourceKind.S3_FAST_FILE:
-            reading, used = s3_stream.read_fast_file(one, rates)
-        case SourceKind.S3_PIPE:
-            reading, used = s3_stream.read_pipe(one, rates)
+        case SourceKind.S3_FAST_FILE | SourceKind.S3_PIPE:
+            reading, used = s3_stream.read(one, rates, pipe=source is SourceKind.S3_PIPE)
         case SourceKind.LUSTRE:
             reading, used = lustre.read(one, rates, plan)
         case SourceKind.EFS:
