@@ -8,7 +8,6 @@ from trainfeed.decide.disagreement import disagreement
 from trainfeed.decide.judge import Judged, judge, ways
 from trainfeed.decide.option import Market, Option, Prefer, close, rank
 from trainfeed.decide.recommendation import Dimension, Flip, Packing, Recommendation, Verdict
-from trainfeed.decide.stand_in import stand_in
 from trainfeed.decide.vary import vary
 from trainfeed.decide.warnings import warnings
 from trainfeed.decide.words import seconds
@@ -30,7 +29,7 @@ __all__ = [
     "vary",
 ]
 
-#: EFS is good enough if training takes at most so much longer than it must.
+#: EFS is good enough if it takes at most so much longer than is needed.
 _ENOUGH = 1.1
 _TRAINING = (PhaseName.FIRST_EPOCH, PhaseName.LATER_EPOCHS)
 
@@ -52,7 +51,7 @@ def recommend(
         on: the day whose prices are taken.
         flips: search for what would change the answer, which takes a hundred times as long as the answer.
     """
-    market = Market(book=book, on=on, stand_in=stand_in(workload, book, on=on))
+    market = Market.of(book, on=on)
     judged = judge(workload, market, prefer)
     chosen = judged.ranking[0] if judged.ranking else None
     path = chart.walk(workload, _trial(workload, judged))
@@ -84,7 +83,7 @@ def compare(workload: Workload, book: PriceBook, *, on: date) -> tuple[Option, .
 
     A file system made for each run is one way, preloaded or not, whichever is cheaper; one kept is another.
     """
-    market = Market(book=book, on=on, stand_in=stand_in(workload, book, on=on))
+    market = Market.of(book, on=on)
     return rank(ways(workload, market), Prefer.COST)
 
 
@@ -98,20 +97,18 @@ def _flips(workload: Workload, market: Market, prefer: Prefer) -> tuple[Flip, ..
 
 def _trial(workload: Workload, judged: Judged) -> chart.EfsTrial | None:
     """Try EFS on the estimate: does it keep the model as busy as it could be?"""
-    trained = {
-        verdict.source: _trained(verdict.option) for verdict in judged.verdicts if verdict.option is not None
-    }
-    efs = trained.get(SourceKind.EFS)
+    found = {verdict.source: verdict.option for verdict in judged.verdicts if verdict.option is not None}
+    efs = found.get(SourceKind.EFS)
     if efs is None:
         return None
     if workload.consumption is not None:
-        needed, whose = workload.compute_seconds * workload.epochs, "the model needs by itself"
+        took, needed = _trained(efs), workload.compute_seconds * workload.epochs
+        why = f"training takes {seconds(took)} on EFS, and {seconds(needed)} where data is local"
     else:
-        needed, whose = min(trained.values()), "the fastest source would take"
-    return chart.EfsTrial(
-        enough=efs <= _ENOUGH * needed,
-        why=f"by the estimate, training takes {seconds(efs)} on EFS, and {seconds(needed)} is what {whose}",
-    )
+        took = efs.estimate.billable_seconds
+        needed = min(option.estimate.billable_seconds for option in found.values())
+        why = f"a run bills {seconds(took)} on EFS, and {seconds(needed)} with the fastest source"
+    return chart.EfsTrial(enough=took <= _ENOUGH * needed, why=f"by the estimate, {why}")
 
 
 def _trained(option: Option) -> float:

@@ -26,13 +26,7 @@ def disagreement(
     if chart.option is None:
         return f"{said}, which is ruled out: {chart.ruled_out[0].message}"
     other = chart.option
-    by = {
-        Prefer.COST: "it costs less",
-        Prefer.TIME: "it is done sooner",
-        Prefer.SIMPLICITY: "it is simpler for about the same money"
-        if chosen.price > other.price
-        else "it costs less",
-    }[prefer]
+    by = _by(chosen, other, prefer)
     reason = _time(other, chosen)
     beyond = _not_asked(workload, chart.source)
     but = (
@@ -40,6 +34,18 @@ def disagreement(
         f"{_figures(other)} with {other.title}."
     )
     return " ".join(filter(None, (but, reason, beyond)))
+
+
+def _by(chosen: Option, other: Option, prefer: Prefer) -> str:
+    cheaper = chosen.price < other.price
+    sooner = chosen.estimate.total_seconds < other.estimate.total_seconds
+    match prefer:
+        case Prefer.COST:
+            return "it costs less" if cheaper else "it costs about as much and is done sooner"
+        case Prefer.TIME:
+            return "it is done sooner" if sooner else "it is done about as soon and costs less"
+        case Prefer.SIMPLICITY:
+            return "it costs less" if cheaper else "it is simpler for about the same money"
 
 
 def _figures(option: Option) -> str:
@@ -58,11 +64,10 @@ def _time(other: Option, chosen: Option) -> str:
     if lost:
         worst = max(lost, key=lambda name: lost[name])
         if lost[worst] > _TELLING * other.estimate.total_seconds:
-            there = f"{seconds(phases[worst])}" if phases.get(worst, 0) >= 1 else "none"
-            took = phases.get(worst, 0.0) + lost[worst]
-            return (
-                f"Most of that is {worst}: {seconds(took)} with {other.source}, {there} with {chosen.source}."
-            )
+            here = phases.get(worst, 0.0)
+            there = seconds(here) if here >= 1 else "nothing"
+            took = seconds(here + lost[worst])
+            return f"{other.source} spends {took} on this phase: {worst}; {chosen.source} {there}."
     if other.cost.total > chosen.cost.total and (line := _dearest(other, chosen)):
         return line
     return ""

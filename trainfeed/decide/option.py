@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
+from typing import Self
 
-from trainfeed.decide.stand_in import StandIn
+from trainfeed.decide.elsewhere import Elsewhere
 from trainfeed.estimate import EPHEMERAL, Estimate, LustrePlan, estimate
 from trainfeed.estimate.cost import Cost, cost
 from trainfeed.prices import PriceBook
@@ -18,10 +19,14 @@ LUSTRE_PLANS = (EPHEMERAL, LustrePlan(preload=True), LustrePlan(kept=True))
 
 #: What costs at most so much more than the cheapest may be chosen for being simpler: an estimate is not
 #: more exact than that.
-SIMPLER_AT = Decimal("1.1")
+SIMPLER_AT = 1.1
 #: What is at most so much worse than the best is as good: of two as cheap the faster is taken, of two as
 #: fast the cheaper.
 AS_GOOD = 1.05
+
+#: Pipe mode is superseded by FastFile, whose estimate it is given for want of a measurement. It must be so
+#: much better to be chosen.
+_PIPE_HANDICAP = 1.1
 
 #: From what a job does by itself to what someone must make, fill and delete.
 _SIMPLEST_FIRST = (
@@ -51,7 +56,7 @@ class Option:
         packed: the files are packed into containers first.
         estimate: its phases.
         cost: of one run.
-        price: USD a run to compare by: the cost, with a stand-in where the instance's price is not known.
+        price: USD a run to compare by: the cost, with prices of elsewhere for those that are not known.
     """
 
     source: SourceKind
@@ -60,6 +65,11 @@ class Option:
     estimate: Estimate
     cost: Cost
     price: Decimal
+
+    @property
+    def handicap(self) -> float:
+        """By what its price and its time are multiplied in a ranking."""
+        return _PIPE_HANDICAP if self.source is SourceKind.S3_PIPE else 1.0
 
     @property
     def kept(self) -> bool:
@@ -71,7 +81,8 @@ class Option:
         """`S3 File`; `FSx for Lustre, kept all month`; `S3 FastFile on packed files`."""
         kept = ""
         if self.plan is not None:
-            kept = ", kept all month" if self.plan.kept else ", made for each run"
+            made = "preloaded" if self.plan.preload else "made"
+            kept = ", kept all month" if self.plan.kept else f", {made} for each run"
         return f"{self.source}{kept}{' on packed files' if self.packed else ''}"
 
     @property
@@ -87,12 +98,17 @@ class Market:
     Attributes:
         book: all known prices.
         on: the day whose prices are taken.
-        stand_in: for the instance, where its price is not known.
+        elsewhere: the same, with prices of elsewhere for those that a Region lacks.
     """
 
     book: PriceBook
     on: date
-    stand_in: StandIn | None
+    elsewhere: PriceBook
+
+    @classmethod
+    def of(cls, book: PriceBook, *, on: date) -> Self:
+        """The market of a day."""
+        return cls(book=book, on=on, elsewhere=Elsewhere(book))
 
 
 def options(
@@ -110,21 +126,20 @@ def rank(found: Iterable[Option], prefer: Prefer) -> tuple[Option, ...]:
         return given
     match prefer:
         case Prefer.COST:
-            least = Decimal(AS_GOOD) * min(each.price for each in given)
+            least = AS_GOOD * min(map(_price, given))
             return tuple(sorted(given, key=lambda each: _by_cost(each, least)))
         case Prefer.TIME:
-            soonest = AS_GOOD * min(each.estimate.total_seconds for each in given)
+            soonest = AS_GOOD * min(map(_time, given))
             return tuple(sorted(given, key=lambda each: _by_time(each, soonest)))
         case Prefer.SIMPLICITY:
-            limit = SIMPLER_AT * min(each.price for each in given)
+            limit = SIMPLER_AT * min(map(_price, given))
             return tuple(sorted(given, key=lambda each: _by_simplicity(each, limit)))
 
 
 def close(best: Option, other: Option, prefer: Prefer) -> bool:
     """Whether an estimate cannot tell which of two is better."""
-    if prefer is Prefer.TIME:
-        return other.estimate.total_seconds <= float(SIMPLER_AT) * best.estimate.total_seconds
-    return other.price <= SIMPLER_AT * best.price
+    weight = _time if prefer is Prefer.TIME else _price
+    return weight(other) < SIMPLER_AT * weight(best)
 
 
 def _option(
@@ -133,19 +148,28 @@ def _option(
     found = estimate(workload, source, plan=plan or EPHEMERAL)
     paid = cost(found.usage, market.book, region=workload.region, on=market.on)
     price = paid.total
-    if market.stand_in is not None:
-        price += market.stand_in.per_second * Decimal(found.usage.instance_seconds)
+    if paid.at_least:
+        price = cost(found.usage, market.elsewhere, region=workload.region, on=market.on).total
     return Option(source=source, plan=plan, packed=packed, estimate=found, cost=paid, price=price)
 
 
-def _by_cost(each: Option, least: Decimal) -> tuple[Decimal, float, Decimal]:
-    return max(each.price, least), each.estimate.total_seconds, each.price
+def _price(each: Option) -> float:
+    return float(each.price) * each.handicap
 
 
-def _by_time(each: Option, soonest: float) -> tuple[float, Decimal]:
-    return max(each.estimate.total_seconds, soonest), each.price
+def _time(each: Option) -> float:
+    return each.estimate.total_seconds * each.handicap
 
 
-def _by_simplicity(each: Option, limit: Decimal) -> tuple[bool, bool, int, Decimal]:
-    dear = each.price > limit
-    return dear, each.packed, _SIMPLEST_FIRST.index(each.source), each.price
+def _by_cost(each: Option, least: float) -> tuple[float, float, float]:
+    price = _price(each)
+    return max(price, least), _time(each), price
+
+
+def _by_time(each: Option, soonest: float) -> tuple[float, float]:
+    return max(_time(each), soonest), _price(each)
+
+
+def _by_simplicity(each: Option, limit: float) -> tuple[bool, bool, int, float]:
+    price = _price(each)
+    return price > limit, each.packed, _SIMPLEST_FIRST.index(each.source), price

@@ -39,11 +39,12 @@ def warnings(
             "The data must be copied to S3 first. If it cannot be, the script can read it from where it is: "
             "give the job no channel, the rights and the network, and record the data's version in tags."
         )
-    if market.stand_in is not None:
-        yield market.stand_in.why
     if chosen.cost.at_least:
         names = ", ".join(item.name for item in chosen.cost.unknown)
-        yield f"Not all prices are known, so the run costs more than is shown. Without a price: {names}."
+        yield (
+            f"Not known in {workload.region}: the price of {names}. Costs leave it out, so a run costs more; "
+            "the ranking takes another Region's price."
+        )
     yield from _stale(chosen, market)
 
 
@@ -59,8 +60,8 @@ def _pack(workload: Workload, packing: Packing) -> str:
         )
     each = si_bytes(workload.size_bytes / packing.files)
     return (
-        f"{small}. Packed into {count(packing.files)} of about {each} (TFRecord, WebDataset, RecordIO), "
-        f"{packing.option.source} would be best and save {gains}."
+        f"{small}. Packed into {count(packing.files)} files of about {each} (TFRecord, WebDataset, "
+        f"RecordIO), {packing.option.source} would be best and save {gains}."
     )
 
 

@@ -1,6 +1,6 @@
 """The sentences of a recommendation, as terminal and page both say them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from trainfeed.decide import Dimension, Flip, Option, Prefer, Recommendation
 from trainfeed.decide.chart import ENDS, Node
@@ -32,21 +32,38 @@ def headline(answer: Recommendation) -> str:
 
 def reason(answer: Recommendation) -> str:
     """By what it was chosen, and what comes close."""
-    by = {
-        Prefer.COST: "It costs least (of those within 5 %, the fastest)",
-        Prefer.TIME: "It is done soonest (of those within 5 %, the cheapest)",
-        Prefer.SIMPLICITY: "It is the simplest that costs within 10 % of the cheapest",
-    }[answer.prefer]
-    rivals = len(answer.ranking) - 1
-    if not answer.chosen:
+    chosen, rivals = answer.chosen, answer.ranking[1:]
+    if chosen is None:
         return "Each is ruled out below. What remains is to read the data in the script itself."
     if not rivals:
         return "It is the only source that this job can use."
     if not answer.close:
-        return f"{by} of {rivals + 1} that this job can use."
+        return f"{_merit(answer, chosen, rivals)}."
     near = _listed(each.title for each in answer.close)
-    verb = "comes" if len(answer.close) == 1 else "come"
-    return f"{by}, but {near} {verb} within 10 %, and no estimate is more exact than that."
+    what = "take" if answer.prefer is Prefer.TIME else "cost"
+    one = "takes" if answer.prefer is Prefer.TIME else "costs"
+    verb = one if len(answer.close) == 1 else what
+    return (
+        f"{_merit(answer, chosen, rivals)}; {near} {verb} about as much (within 10 %, which is how exact an "
+        "estimate is)."
+    )
+
+
+def _merit(answer: Recommendation, chosen: Option, rivals: Sequence[Option]) -> str:
+    of = f"of the {len(rivals) + 1} ways this job can be fed"
+    match answer.prefer:
+        case Prefer.COST if chosen.price <= min(each.price for each in rivals):
+            return f"It costs least {of}"
+        case Prefer.COST:
+            return f"It costs within 5 % of the cheapest {of}, and is done sooner"
+        case Prefer.TIME if chosen.estimate.total_seconds <= min(
+            each.estimate.total_seconds for each in rivals
+        ):
+            return f"It is done soonest {of}"
+        case Prefer.TIME:
+            return f"It is done within 5 % of the soonest {of}, and costs less"
+        case Prefer.SIMPLICITY:
+            return f"It is the simplest {of}, of those that cost within 10 % of the cheapest"
 
 
 def chart_says(answer: Recommendation) -> str:

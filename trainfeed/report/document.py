@@ -63,6 +63,7 @@ def _option(option: Option) -> dict[str, Any]:
         "cost": {
             "total": _money(option.cost.total),
             "at_least": option.cost.at_least,
+            "compared_at": _money(option.price),
             "items": [_item(item) for item in option.cost.line_items],
             "not_included": list(option.cost.not_included),
         },

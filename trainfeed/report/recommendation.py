@@ -33,7 +33,7 @@ def _chart(answer: Recommendation, console: Console) -> None:
     for _ in range(3):
         table.add_column()
     for step in answer.path:
-        held = f" (asked: {step.threshold})" if step.threshold else ""
+        held = f" (threshold: {step.threshold})" if step.threshold else ""
         table.add_row(step.question, Text(f"{step.answer}{held}", style="cyan"), Text(step.why, style="dim"))
     console.print(Padding(table, (0, 0, 0, 2)))
     console.print(f"  {say.chart_says(answer)}")

@@ -102,7 +102,7 @@ def _chart(answer: Recommendation) -> Markup:
             "li",
             element("span", step.question, class_="question"),
             element("b", step.answer),
-            *([element("span", f"asked: {step.threshold}", class_="asked")] if step.threshold else []),
+            *([element("span", f"threshold: {step.threshold}", class_="asked")] if step.threshold else []),
             element("span", step.why, class_="why"),
         )
         for step in answer.path
