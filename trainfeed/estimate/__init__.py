@@ -1,5 +1,7 @@
 """How long a run takes with each source, phase by phase, and what it uses: pure functions of a workload."""
 
+from trainfeed.estimate.local_mode import LOCAL_MODE, LocalMode
+from trainfeed.estimate.rates import Constant, constants
 from trainfeed.estimate.result import (
     EPHEMERAL,
     EfsUse,
@@ -15,13 +17,17 @@ from trainfeed.estimate.sources import estimate
 
 __all__ = [
     "EPHEMERAL",
+    "LOCAL_MODE",
+    "Constant",
     "EfsUse",
     "Estimate",
+    "LocalMode",
     "LustrePlan",
     "LustreUse",
     "Phase",
     "PhaseName",
     "Usage",
+    "constants",
     "estimate",
     "lustre_capacity_gib",
     "room_gib",
