@@ -51,6 +51,7 @@ def test_the_dataset_may_be_stated_in_several_ways(fields, size, files):
         ("330 images/s", None, SamplesPerSecond(rate=330, samples=1000)),
         ("330 images / s", "1,530,350", SamplesPerSecond(rate=330, samples=1_530_350)),
         ("1,200 samples per minute", None, SamplesPerSecond(rate=20, samples=1000)),
+        ("330images/s", None, SamplesPerSecond(rate=330, samples=1000)),
         ("12 MB/s", None, BytesPerSecond(rate=12e6)),
         ("1.5 MiB a second", None, BytesPerSecond(rate=1.5 * 2**20)),
         ("80 min/epoch", None, SecondsPerEpoch(seconds=4800)),

@@ -146,9 +146,7 @@ class _Reader:
         if "instance_type" not in self.stated:
             self.faults.append(f"instance_type: is missing. Write {FIELDS['instance_type']}.")
         if fields["restarts"] and not fields["spot"]:
-            self.faults.append(
-                "restarts: only spot training is interrupted. Add `spot: true`, or omit it."
-            )
+            self.faults.append("restarts: only spot training is interrupted. Add `spot: true`, or omit it.")
         if self.faults or size is None or files is None or instance_type is None:
             return None
         given = {name: value for name, value in fields.items() if value is not None}
@@ -190,9 +188,7 @@ class _Reader:
         if named and not on_efs:
             self.faults.append(f"{named[0]}: the data is not on EFS. Write `location: efs`, or leave it out.")
         if (throughput is EfsThroughput.PROVISIONED) != ("efs_provisioned" in self.stated):
-            self.faults.append(
-                "efs_provisioned: goes with `efs_throughput: provisioned`, and only with it."
-            )
+            self.faults.append("efs_provisioned: goes with `efs_throughput: provisioned`, and only with it.")
         if stored is not None and size is not None and stored < size:
             self.faults.append(
                 f"efs_stored: {units.write_size(stored)} is less than the dataset's {units.write_size(size)}."
@@ -322,14 +318,17 @@ def _consumption(text: str, samples: int) -> Consumption:
             raise ValueError("write more than 0")
         return SecondsPerEpoch(seconds=seconds)
     time = units.seconds_in(per)
-    figure, _, unit = amount.partition(" ")
-    if re.search(r"(?i)\d\s*[kmgtpe]?i?b(ytes)?$", amount):
-        if not (taken := float(units.in_bytes(amount))):
-            raise ValueError("write more than 0")
-        return BytesPerSecond(rate=taken / time)
-    if not re.fullmatch(r"[A-Za-z]+", unit.strip()):
+    try:
+        figure, unit = units.quantity(amount)
+    except ValueError:
+        figure, unit = Decimal(0), ""
+    if not unit:
         raise ValueError("write what is consumed, like 330 images/s, 12 MB/s or 80 min/epoch")
-    return SamplesPerSecond(rate=_positive(figure) / time, samples=samples)
+    if not figure:
+        raise ValueError("write more than 0")
+    if factor := units.size_unit(unit):
+        return BytesPerSecond(rate=float(figure * factor) / time)
+    return SamplesPerSecond(rate=float(figure) / time, samples=samples)
 
 
 def _plain(value: float) -> str:

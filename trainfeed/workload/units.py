@@ -40,6 +40,18 @@ def number(text: str) -> Decimal:
     return Decimal(text.strip().replace(",", "").replace("_", ""))
 
 
+def quantity(text: str) -> tuple[Decimal, str]:
+    """Part `330 images` into its number and its unit, which may be empty.
+
+    Raises:
+        ValueError: it is none.
+    """
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None:
+        raise ValueError("write a number and its unit, like 330 images")
+    return number(match["number"]), match["unit"]
+
+
 def size(text: str) -> int:
     """Read a size in whole bytes: `54 GB`, `39KB`, `1.2 TiB`, `512 B`.
 
@@ -56,10 +68,15 @@ def in_bytes(text: str) -> Decimal:
         ValueError: it is none, or has no unit.
     """
     match = _QUANTITY.fullmatch(text.strip())
-    factor = _BY_LOWER_CASE.get(match["unit"].lower()) if match else None
+    factor = size_unit(match["unit"]) if match else None
     if match is None or factor is None:
         raise ValueError("write a size with its unit: B, KB, MB, GB, TB, or KiB, MiB, GiB, TiB, like 54 GB")
     return number(match["number"]) * factor
+
+
+def size_unit(unit: str) -> int | None:
+    """The bytes of a unit of size, in any case; None if it is none."""
+    return _BY_LOWER_CASE.get(unit.lower())
 
 
 def duration(text: str) -> float:
