@@ -238,7 +238,7 @@ def recommend(  # noqa: PLR0917 - click passes them by name
         return
     from trainfeed.report import recommendation
 
-    recommendation.show(answer, _console())
+    recommendation.show(answer)
     for written in filter(None, (html, write)):
         click.echo(f"Wrote {written}.")
 

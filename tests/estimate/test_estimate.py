@@ -217,6 +217,16 @@ def test_efs_falls_to_its_baseline_when_credits_are_spent():
     assert slow == pytest.approx(43_200 + (20 * TIB - day) / (150 * 2**20))
 
 
+def test_data_on_efs_is_stored_there_whatever_reads_it():
+    workload = replace(on_efs(EfsState(stored_bytes=10**12)), runs_per_month=4, epochs=3)
+    file, efs = (estimate(workload, source).usage.efs for source in (SourceKind.S3_FILE, SourceKind.EFS))
+    assert file is not None
+    assert efs is not None
+    assert file.stored_bytes == efs.stored_bytes == 10**12
+    # Read once for the copy of all four runs.
+    assert file.read_bytes == workload.size_bytes / 4
+
+
 def test_data_on_efs_is_copied_before_it_is_read_from_s3():
     state = EfsState(stored_bytes=TIB)
     assert seconds(on_efs(state), SourceKind.S3_FILE, PhaseName.COPY) > 60

@@ -49,8 +49,9 @@ def _by(chosen: Option, other: Option, prefer: Prefer) -> str:
 
 
 def _figures(option: Option) -> str:
-    least = "at least " if option.cost.at_least else ""
-    return f"{least}{money(option.cost.total)} a run and {seconds(option.estimate.total_seconds)}"
+    # Compared by the price that may be another Region's, for that is what ranks.
+    about = "about " if option.cost.at_least else ""
+    return f"{about}{money(option.price)} a run and {seconds(option.estimate.total_seconds)}"
 
 
 def _time(other: Option, chosen: Option) -> str:

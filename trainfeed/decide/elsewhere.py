@@ -15,7 +15,6 @@ class Elsewhere(PriceBook):
     def __init__(self, book: PriceBook) -> None:
         super().__init__()
         self._book = book
-        self._order = book.regions()
         self._found: dict[tuple[str, str, date], PriceRecord | None] = {}
 
     def price(self, key: str, *, region: str, on: date) -> PriceRecord | None:
@@ -27,7 +26,7 @@ class Elsewhere(PriceBook):
 
     def _look(self, key: str, region: str, on: date) -> PriceRecord | None:
         for each in (key, training(_COMMON_INSTANCE)) if key.startswith(training("")) else (key,):
-            for place in (region, *self._order):
+            for place in (region, *self._book.regions()):
                 if found := self._book.price(each, region=place, on=on):
                     return found
         return None

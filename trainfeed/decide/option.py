@@ -1,6 +1,6 @@
 """A way to feed a workload: a source, how it is used, how long it takes and what it costs."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Self
 
 from trainfeed.decide.elsewhere import Elsewhere
-from trainfeed.estimate import EPHEMERAL, Estimate, LustrePlan, estimate
+from trainfeed.estimate import EPHEMERAL, Estimate, LustrePlan, PhaseName, estimate
 from trainfeed.estimate.cost import Cost, cost
 from trainfeed.prices import PriceBook
 from trainfeed.sources import SourceKind
@@ -126,11 +126,9 @@ def rank(found: Iterable[Option], prefer: Prefer) -> tuple[Option, ...]:
         return given
     match prefer:
         case Prefer.COST:
-            least = AS_GOOD * min(map(_price, given))
-            return tuple(sorted(given, key=lambda each: _by_cost(each, least)))
+            return _by(given, _price, _time)
         case Prefer.TIME:
-            soonest = AS_GOOD * min(map(_time, given))
-            return tuple(sorted(given, key=lambda each: _by_time(each, soonest)))
+            return _by(given, _time, _price)
         case Prefer.SIMPLICITY:
             limit = SIMPLER_AT * min(map(_price, given))
             return tuple(sorted(given, key=lambda each: _by_simplicity(each, limit)))
@@ -161,13 +159,28 @@ def _time(each: Option) -> float:
     return each.estimate.total_seconds * each.handicap
 
 
-def _by_cost(each: Option, least: float) -> tuple[float, float, float]:
-    price = _price(each)
-    return max(price, least), _time(each), price
+def _download(each: Option) -> float:
+    """Seconds the instance waits for files before the script starts, which grow with the data."""
+    return sum(phase.seconds for phase in each.estimate.phases if phase.name is PhaseName.DOWNLOAD)
 
 
-def _by_time(each: Option, soonest: float) -> tuple[float, float]:
-    return max(_time(each), soonest), _price(each)
+def _by(
+    given: tuple[Option, ...], first: Callable[[Option], float], second: Callable[[Option], float]
+) -> tuple[Option, ...]:
+    """Options by one figure, those as good in it by another, and those as good in both by their download."""
+    best = AS_GOOD * min(map(first, given))
+    best_of_these = AS_GOOD * min(second(each) for each in given if first(each) <= best)
+    return tuple(
+        sorted(
+            given,
+            key=lambda each: (
+                max(first(each), best),
+                max(second(each), best_of_these),
+                _download(each) * each.handicap,
+                first(each),
+            ),
+        )
+    )
 
 
 def _by_simplicity(each: Option, limit: float) -> tuple[bool, bool, int, float]:

@@ -42,8 +42,8 @@ def warnings(
     if chosen.cost.at_least:
         names = ", ".join(item.name for item in chosen.cost.unknown)
         yield (
-            f"Not known in {workload.region}: the price of {names}. Costs leave it out, so a run costs more; "
-            "the ranking takes another Region's price."
+            f'Not known in {workload.region}: the price of {names}. "At least" leaves it out; "about", and the '
+            "ranking, take another Region's price."
         )
     yield from _stale(chosen, market)
 

@@ -6,7 +6,7 @@ from trainfeed.estimate.rates import START, UPLOAD, VOLUME_LEAST, Rates
 from trainfeed.estimate.result import EfsUse, Estimate, LustreUse, Phase, PhaseName, Usage
 from trainfeed.estimate.share import Share
 from trainfeed.sources import SourceKind
-from trainfeed.workload import Location
+from trainfeed.workload import Location, Workload
 
 _START = Phase(name=PhaseName.START, seconds=START, billed=False, note="SageMaker finds the instances")
 _UPLOAD = Phase(name=PhaseName.UPLOAD, seconds=UPLOAD, billed=True, note="a small model")
@@ -109,12 +109,26 @@ def finish(
             s3_tier2_requests=used.tier2,
             s3_stored_bytes=used.stored,
             lustre=_lustre_use(used.lustre_gib, found) if used.lustre_gib else None,
-            efs=used.efs,
+            efs=used.efs or _left_on_efs(workload),
             runs_per_month=workload.runs_per_month,
         ),
         assumptions=_assumptions(one) + assumptions,
         billable_seconds=billable,
         total_seconds=total,
+    )
+
+
+def _left_on_efs(workload: Workload) -> EfsUse | None:
+    """EFS while another source reads a copy of what lives there: stored all the same, and read for the copy."""
+    state = workload.efs
+    if state is None:
+        return None
+    return EfsUse(
+        stored_bytes=state.stored_bytes,
+        throughput=state.throughput,
+        provisioned_mib_per_second=state.provisioned_mib_per_second,
+        read_bytes=workload.size_bytes / max(workload.runs_per_month, 1),
+        written_bytes=0.0,
     )
 
 

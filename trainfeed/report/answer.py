@@ -6,13 +6,12 @@ from trainfeed.decide import Dimension, Flip, Option, Prefer, Recommendation
 from trainfeed.decide.chart import ENDS, Node
 from trainfeed.decide.words import count, money, seconds, si_bytes
 from trainfeed.estimate import PhaseName
-from trainfeed.estimate.cost import Cost
 
 #: Phases as people tell them apart: before the job, in it, after it.
 STAGES: Mapping[str, tuple[PhaseName, ...]] = {
     "prepare": (PhaseName.COPY, PhaseName.CREATE, PhaseName.IMPORT, PhaseName.PRELOAD),
     "start": (PhaseName.START,),
-    "download": (PhaseName.DOWNLOAD, PhaseName.SETUP),
+    "load": (PhaseName.DOWNLOAD, PhaseName.SETUP),
     "train": (PhaseName.FIRST_EPOCH, PhaseName.LATER_EPOCHS, PhaseName.RESTARTS),
     "finish": (PhaseName.UPLOAD, PhaseName.DELETE),
 }
@@ -25,7 +24,7 @@ def headline(answer: Recommendation) -> str:
         return "None of the five sources can feed this job."
     pack = "Pack the files, then use" if chosen.packed else "Use"
     return (
-        f"{pack} {chosen.title.removesuffix(' on packed files')}: {price(chosen.cost)} a run, "
+        f"{pack} {chosen.title.removesuffix(' on packed files')}: {price(chosen)} a run, "
         f"done in {seconds(chosen.estimate.total_seconds)}."
     )
 
@@ -82,9 +81,11 @@ def _end(node: Node) -> str:
     return f"{ENDS[node]}{' on packed files' if node is Node.TRY_PACKED else ''}"
 
 
-def price(cost: Cost) -> str:
-    """`$0.44`, `at least $0.44`."""
-    return f"{'at least ' if cost.at_least else ''}{money(cost.total)}"
+def price(option: Option) -> str:
+    """`$0.44`; `at least $0.44, about $0.58`, the second with prices of elsewhere."""
+    if not option.cost.at_least:
+        return money(option.cost.total)
+    return f"at least {money(option.cost.total)}, about {money(option.price)}"
 
 
 def stages(option: Option) -> dict[str, float]:

@@ -1,90 +1,105 @@
-"""A recommendation in the terminal."""
+"""A recommendation in the terminal.
 
-from collections.abc import Iterable
+Written without rich, whose import alone takes longer than the answer.
+"""
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from textwrap import fill
 
-from trainfeed.decide import Recommendation, Verdict
-from trainfeed.decide.words import money
+from click import echo, style
+
+from trainfeed.decide import Option, Recommendation, Verdict
 from trainfeed.report import answer as say
 
+#: Lines longer than this are hard to read, however wide the terminal.
+_WIDEST = 110
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
+_bold, _dim = partial(style, bold=True), partial(style, dim=True)
+_good, _bad = partial(style, fg="green", bold=True), partial(style, fg="red")
+_asked, _but = partial(style, fg="cyan"), partial(style, fg="yellow")
 
-def show(answer: Recommendation, console: Console) -> None:
+
+def show(answer: Recommendation) -> None:
     """Print the answer, the way through the chart, all sources, and what would change the answer."""
-    console.print(Text(say.headline(answer), style="bold green" if answer.chosen else "bold red"))
-    console.print(say.reason(answer))
-    _chart(answer, console)
-    _sources(answer, console)
-    _list("What would change it", _changes(answer), console)
-    _list("Look out", answer.warnings, console, style="yellow")
-    _list("Assumed", answer.assumptions, console, style="dim")
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    for line in lines(answer, width):
+        echo(line)
+
+
+def lines(answer: Recommendation, width: int) -> Iterator[str]:
+    """The answer line by line, styled."""
+    yield (_good if answer.chosen else _bad)(fill(say.headline(answer), width))
+    yield fill(say.reason(answer), width)
+    yield from _chart(answer, width)
+    yield from _sources(answer, width)
+    yield from _list("What would change it", _changes(answer), width)
+    yield from _list("Look out", answer.warnings, width)
+    yield from _list("Assumed", answer.assumptions, width)
     if answer.chosen:
-        _list("Not in the costs", [", ".join(answer.chosen.cost.not_included) + "."], console, style="dim")
+        yield from _list("Not in the costs", [", ".join(answer.chosen.cost.not_included) + "."], width)
 
 
-def _chart(answer: Recommendation, console: Console) -> None:
-    console.print(Text("\nThe flow chart of AWS", style="bold"))
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    for _ in range(3):
-        table.add_column()
+def _chart(answer: Recommendation, width: int) -> Iterator[str]:
+    yield _bold("\nThe flow chart of AWS")
     for step in answer.path:
-        held = f" (threshold: {step.threshold})" if step.threshold else ""
-        table.add_row(step.question, Text(f"{step.answer}{held}", style="cyan"), Text(step.why, style="dim"))
-    console.print(Padding(table, (0, 0, 0, 2)))
-    console.print(f"  {say.chart_says(answer)}")
+        held = _dim(f"  (threshold: {step.threshold})") if step.threshold else ""
+        yield f"  {step.question} {_asked(step.answer)}{held}"
+        yield _dim(_indented(step.why, width, by=4))
+    yield _indented(say.chart_says(answer), width)
     if answer.disagreement:
-        console.print(Padding(Text(answer.disagreement, style="yellow"), (0, 0, 0, 2)))
+        yield _but(_indented(answer.disagreement, width))
 
 
-def _sources(answer: Recommendation, console: Console) -> None:
-    console.print(Text("\nThe sources", style="bold"))
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("Source")
-    for heading in ("a run", "in all", *say.STAGES):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for option in answer.ranking:
-        style = "bold green" if option is answer.chosen else ""
-        times = [short(each) for each in say.stages(option).values()]
-        least = ">" if option.cost.at_least else ""
-        table.add_row(
-            option.title,
-            f"{least}{money(option.cost.total)}",
-            short(option.estimate.total_seconds),
-            *times,
-            style=style,
-        )
+def _sources(answer: Recommendation, width: int) -> Iterator[str]:
+    yield _bold("\nThe sources")
     if answer.ranking:
-        console.print(Padding(table, (0, 0, 0, 2)))
+        head, *rows = _aligned([("", "a run", "in all", *say.STAGES), *map(_row, answer.ranking)])
+        yield _dim(f"  {head}")
+        for option, row in zip(answer.ranking, rows, strict=True):
+            yield _good(f"  {row}") if option is answer.chosen else f"  {row}"
     for verdict in answer.verdicts:
         if verdict.ruled_out:
-            console.print(Padding(_why_not(verdict), (0, 0, 0, 2)))
+            yield _indented(_why_not(verdict), width)
 
 
-def _why_not(verdict: Verdict) -> Text:
+def _row(option: Option) -> tuple[str, ...]:
+    times = (option.estimate.total_seconds, *say.stages(option).values())
+    price = say.price(option).replace("at least ", ">").replace(", about ", " ~")
+    return (option.title.removeprefix("FSx for "), price, *map(short, times))
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Rows as columns: the first to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = (f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True))
+        yield "  ".join((f"{first:<{widths[0]}}", *cells)).rstrip()
+
+
+def _why_not(verdict: Verdict) -> str:
     reasons = " ".join(f"{found.message} ({found.rule.id})" for found in verdict.ruled_out)
-    return Text.assemble((f"Not {verdict.source}: ", "red"), reasons)
+    return f"Not {verdict.source}: {reasons}"
 
 
-def _changes(answer: Recommendation) -> Iterable[str]:
+def _changes(answer: Recommendation) -> Iterator[str]:
     yield from (f"{say.turning_point(flip)}." for flip in answer.flips)
     if answer.chosen and (same := list(say.unchanged(answer))):
         yield f"No change of {', '.join(same)} alone would."
 
 
-def _list(title: str, items: Iterable[str], console: Console, *, style: str = "") -> None:
+def _list(title: str, items: Iterable[str], width: int) -> Iterator[str]:
     given = list(items)
-    if not given:
-        return
-    console.print(Text(f"\n{title}", style="bold"))
-    table = Table.grid(padding=(0, 1))
+    if given:
+        yield _bold(f"\n{title}")
     for item in given:
-        table.add_row(Text("-", style="dim"), Text(item, style=style))
-    console.print(Padding(table, (0, 0, 0, 2)))
+        yield fill(item, width, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _indented(text: str, width: int, *, by: int = 2) -> str:
+    return fill(text, width, initial_indent=" " * by, subsequent_indent=" " * by)
 
 
 def short(value: float) -> str:

@@ -10,7 +10,7 @@ from trainfeed.report.page.markup import Markup, element
 _SAYS = {
     "prepare": "copy the data, or make and fill the file system",
     "start": "SageMaker finds instances (not billed)",
-    "download": "download, list or mount; start the container",
+    "load": "download, list or mount; start the container",
     "train": "train",
     "finish": "upload the model, delete the file system",
 }
@@ -36,7 +36,7 @@ def _row(option: Option, longest: float, *, best: bool) -> Markup:
     figures = element(
         "span",
         element("b", seconds(option.estimate.total_seconds)),
-        f" in all, {seconds(option.estimate.billable_seconds)} billed, {price(option.cost)}",
+        f" in all, {seconds(option.estimate.billable_seconds)} billed, {price(option)}",
         class_="figures",
     )
     parts = (

@@ -19,12 +19,12 @@ def line_items(option: Option, answer: Recommendation) -> Markup:
         element("td", "In all"),
         element("td"),
         element("td"),
-        element("td", price(option.cost)),
+        element("td", price(option)),
         element("td"),
     )
     return element(
         "details",
-        element("summary", element("span", option.title), element("b", price(option.cost))),
+        element("summary", element("span", option.title), element("b", price(option))),
         element(
             "div",
             element("table", element("thead", head), element("tbody", *rows), element("tfoot", total)),
