@@ -21,7 +21,7 @@ LUSTRE_PLANS = (EPHEMERAL, LustrePlan(preload=True), LustrePlan(kept=True))
 #: more exact than that.
 SIMPLER_AT = 1.1
 #: What is at most so much worse than the best is as good: of two as cheap the faster is taken, of two as
-#: fast the cheaper.
+#: fast the cheaper, of two alike the one that downloads less.
 AS_GOOD = 1.05
 
 #: Pipe mode is superseded by FastFile, whose estimate it is given for want of a measurement. It must be so
