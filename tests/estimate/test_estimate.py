@@ -11,6 +11,7 @@ from trainfeed.estimate import (
     constants,
     estimate,
     lustre_capacity_gib,
+    lustre_feeding_gib,
     room_gib,
 )
 from trainfeed.estimate.instances import find, known
@@ -19,6 +20,7 @@ from trainfeed.estimate.share import volume_rate
 from trainfeed.sources import SourceKind
 from trainfeed.workload import (
     Access,
+    BytesPerSecond,
     EfsState,
     EfsThroughput,
     Location,
@@ -176,6 +178,32 @@ def test_a_larger_file_system_reads_faster():
     )
     assert small == pytest.approx(2 * big)
     assert small == pytest.approx(LARGE.size_bytes / (200e6 * 7200 / 1024))
+
+
+@pytest.mark.parametrize(
+    ("megabytes_per_second", "instances", "gib"),
+    [
+        (None, 1, 1200),
+        (100, 1, 1200),
+        (300, 1, 2400),  # 200 MB/s for each TiB
+        (900, 1, 4800),
+        (10**6, 1, 24_000),
+    ],
+)
+def test_the_smallest_file_system_that_feeds_the_model(megabytes_per_second, instances, gib):
+    speed = BytesPerSecond(rate=megabytes_per_second * 1e6) if megabytes_per_second else None
+    workload = replace(SMALL, consumption=speed, instance_count=instances)
+    assert lustre_feeding_gib(workload) == gib
+    if gib < 24_000:
+        plan = LustrePlan(kept=True, capacity_gib=gib)
+        files = replace(workload, files=500, instance_type="ml.p4d.24xlarge")
+        epoch = seconds(files, SourceKind.LUSTRE, PhaseName.FIRST_EPOCH, plan=plan)
+        assert epoch == workload.compute_seconds or speed is None
+
+
+def test_what_the_servers_keep_in_memory_needs_no_more_disks():
+    small = replace(SMALL, size_bytes=5 * GIB, consumption=BytesPerSecond(rate=500e6))
+    assert lustre_feeding_gib(small) == 1200
 
 
 def on_efs(state, size=54 * GIB):

@@ -1,14 +1,22 @@
 """A way to feed a workload: a source, how it is used, how long it takes and what it costs."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from typing import Self
 
 from trainfeed.decide.elsewhere import Elsewhere
-from trainfeed.estimate import EPHEMERAL, Estimate, LustrePlan, PhaseName, estimate
+from trainfeed.estimate import (
+    EPHEMERAL,
+    Estimate,
+    LustrePlan,
+    PhaseName,
+    estimate,
+    lustre_capacity_gib,
+    lustre_feeding_gib,
+)
 from trainfeed.estimate.cost import Cost, cost
 from trainfeed.prices import PriceBook
 from trainfeed.sources import SourceKind
@@ -56,7 +64,7 @@ class Option:
         packed: the files are packed into containers first.
         estimate: its phases.
         cost: of one run.
-        price: USD a run to compare by: the cost, with prices of elsewhere for those that are not known.
+        compared: the cost to compare by, with prices of elsewhere for those that are not known.
     """
 
     source: SourceKind
@@ -64,7 +72,12 @@ class Option:
     packed: bool
     estimate: Estimate
     cost: Cost
-    price: Decimal
+    compared: Cost
+
+    @property
+    def price(self) -> Decimal:
+        """USD a run to compare by."""
+        return self.compared.total
 
     @property
     def handicap(self) -> float:
@@ -115,8 +128,16 @@ def options(
     workload: Workload, source: SourceKind, market: Market, *, packed: bool = False
 ) -> tuple[Option, ...]:
     """The ways to use a source: one, or for Lustre one a plan."""
-    plans = LUSTRE_PLANS if source is SourceKind.LUSTRE else (None,)
+    plans = _lustre_plans(workload) if source is SourceKind.LUSTRE else (None,)
     return tuple(_option(workload, source, plan, market, packed=packed) for plan in plans)
+
+
+def _lustre_plans(workload: Workload) -> tuple[LustrePlan, ...]:
+    """Each plan with the smallest file system, and with one as fast as the model if that is larger."""
+    feeding = lustre_feeding_gib(workload)
+    if feeding == lustre_capacity_gib(workload.size_bytes):
+        return LUSTRE_PLANS
+    return LUSTRE_PLANS + tuple(replace(plan, capacity_gib=feeding) for plan in LUSTRE_PLANS)
 
 
 def rank(found: Iterable[Option], prefer: Prefer) -> tuple[Option, ...]:
@@ -145,10 +166,10 @@ def _option(
 ) -> Option:
     found = estimate(workload, source, plan=plan or EPHEMERAL)
     paid = cost(found.usage, market.book, region=workload.region, on=market.on)
-    price = paid.total
+    compared = paid
     if paid.at_least:
-        price = cost(found.usage, market.elsewhere, region=workload.region, on=market.on).total
-    return Option(source=source, plan=plan, packed=packed, estimate=found, cost=paid, price=price)
+        compared = cost(found.usage, market.elsewhere, region=workload.region, on=market.on)
+    return Option(source=source, plan=plan, packed=packed, estimate=found, cost=paid, compared=compared)
 
 
 def _price(each: Option) -> float:

@@ -1,6 +1,7 @@
 """How long a run takes with each source, phase by phase, and what it uses: pure functions of a workload."""
 
 from trainfeed.estimate.local_mode import LOCAL_MODE, LocalMode
+from trainfeed.estimate.lustre_size import lustre_capacity_gib, lustre_feeding_gib
 from trainfeed.estimate.rates import Constant, constants
 from trainfeed.estimate.result import (
     EPHEMERAL,
@@ -12,7 +13,7 @@ from trainfeed.estimate.result import (
     PhaseName,
     Usage,
 )
-from trainfeed.estimate.share import lustre_capacity_gib, room_gib
+from trainfeed.estimate.share import room_gib
 from trainfeed.estimate.sources import estimate
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "constants",
     "estimate",
     "lustre_capacity_gib",
+    "lustre_feeding_gib",
     "room_gib",
 ]

@@ -1,6 +1,7 @@
 """FSx for Lustre, Scratch 2, linked to S3: files are fetched from S3 when first read, or before the job."""
 
 from trainfeed.estimate.copy import copied
+from trainfeed.estimate.lustre_size import SERVER_GIB, lustre_capacity_gib
 from trainfeed.estimate.rates import (
     LUSTRE_BASELINE,
     LUSTRE_CLIENT,
@@ -20,9 +21,8 @@ from trainfeed.estimate.rates import (
 )
 from trainfeed.estimate.result import LustrePlan, Phase, PhaseName
 from trainfeed.estimate.run import Reading, Used
-from trainfeed.estimate.share import Share, lustre_capacity_gib
+from trainfeed.estimate.share import Share
 
-_SERVER_GIB = 1200
 _FETCHED = (
     "Each file's first read fetches it from S3 no slower than in the case study. Where that matters, preload."
 )
@@ -75,7 +75,7 @@ def _loaded(one: Share, capacity_gib: int) -> float:
     tib = capacity_gib / 1024
     in_memory = one.workload.size_bytes <= LUSTRE_MEMORY * tib
     together = tib * (LUSTRE_FROM_MEMORY if in_memory else LUSTRE_BASELINE)
-    servers = max(capacity_gib // _SERVER_GIB, 1)
+    servers = max(capacity_gib // SERVER_GIB, 1)
     each = min(one.instance.network, servers * LUSTRE_CLIENT)
     return max(
         one.opens * LUSTRE_OPEN / one.readers, one.read_bytes / each, one.workload.size_bytes / together

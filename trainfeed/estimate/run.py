@@ -119,7 +119,7 @@ def finish(
 
 
 def _left_on_efs(workload: Workload) -> EfsUse | None:
-    """EFS while another source reads a copy of what lives there: stored all the same, and read for the copy."""
+    """EFS while another source reads a copy: the data is still stored there, and read for the copy."""
     state = workload.efs
     if state is None:
         return None

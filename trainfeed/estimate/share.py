@@ -11,15 +11,12 @@ from trainfeed.estimate.rates import (
     GP2_LARGEST,
     GP2_OPERATIONS,
     GP2_SLOWEST,
-    LUSTRE_ROOM,
     RANDOM_READ,
     S3_PART,
     VOLUME_LEAST,
 )
-from trainfeed.rules.lustre_sizes import sizes
 from trainfeed.workload import Access, SamplesPerSecond, Workload
 
-_SCRATCH = sizes("SCRATCH_2", "SSD", None)
 #: Room on a volume beside the data.
 _BESIDE_DATA = 1.1
 
@@ -104,11 +101,3 @@ def room_gib(workload: Workload) -> float:
     """What an instance can hold of a dataset: its NVMe disk, the stated volume, or the largest there is."""
     nvme = instances.find(workload.instance_type).nvme_bytes
     return nvme / GIB if nvme else float(workload.volume_size_gib or GP2_LARGEST)
-
-
-def lustre_capacity_gib(size_bytes: float) -> int:
-    """The smallest Scratch 2 file system that holds a dataset."""
-    assert _SCRATCH is not None  # noqa: S101 - Scratch 2 has sizes
-    needed = size_bytes * LUSTRE_ROOM / GIB
-    first = next((size for size in _SCRATCH.first if size >= needed), None)
-    return first or int(-(-needed // _SCRATCH.step)) * _SCRATCH.step
