@@ -57,7 +57,6 @@ def recommend(
     path = chart.walk(workload, _trial(workload, judged))
     ends = chart.ends(path)
     end = _preferred(ends, judged, workload)
-    said = chart.ENDS[end]
     packing = _packing(workload, judged)
     return Recommendation(
         workload=workload,
@@ -65,7 +64,7 @@ def recommend(
         on=on,
         path=path,
         ends=ends,
-        chart=said,
+        end=end,
         verdicts=judged.verdicts,
         ranking=judged.ranking,
         chosen=chosen,

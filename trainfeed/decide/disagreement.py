@@ -6,8 +6,8 @@ from trainfeed.decide.words import money, seconds
 from trainfeed.sources import SourceKind
 from trainfeed.workload import Access, Workload
 
-#: A phase that differs by less than this part of the longer run does not explain a choice.
-_TELLING = 0.02
+#: What takes at most so much longer is not dearer for its time.
+_TELLING = 1.02
 
 
 def disagreement(
@@ -27,7 +27,7 @@ def disagreement(
         return f"{said}, which is ruled out: {chart.ruled_out[0].message}"
     other = chart.option
     by = _by(chosen, other, prefer)
-    reason = _time(other, chosen)
+    reason = _why(other, chosen, prefer)
     beyond = _not_asked(workload, chart.source)
     but = (
         f"{said}; the estimate puts {chosen.title} first, since {by}: {_figures(chosen)}, against "
@@ -54,31 +54,35 @@ def _figures(option: Option) -> str:
     return f"{about}{money(option.price)} a run and {seconds(option.estimate.total_seconds)}"
 
 
-def _time(other: Option, chosen: Option) -> str:
-    """The phase in which the chart's source loses most, or what it pays for instead."""
-    phases = {phase.name: phase.seconds for phase in chosen.estimate.phases}
+def _why(other: Option, chosen: Option, prefer: Prefer) -> str:
+    """Where the chart's source loses: in a phase, or by what it is paid for besides."""
+    by_time = prefer is Prefer.TIME
+    slow, fast = (
+        each.estimate.total_seconds if by_time else each.estimate.billable_seconds for each in (other, chosen)
+    )
+    if slow > _TELLING * fast:
+        return _slowest(other, chosen, billed=not by_time)
+    return _dearest(other, chosen)
+
+
+def _slowest(other: Option, chosen: Option, *, billed: bool) -> str:
+    there = {phase.name: phase.seconds for phase in chosen.estimate.phases}
     lost = {
-        phase.name: phase.seconds - phases.get(phase.name, 0.0)
+        phase.name: phase.seconds - there.get(phase.name, 0.0)
         for phase in other.estimate.phases
-        if phase.seconds > phases.get(phase.name, 0.0)
+        if phase.billed or not billed
     }
-    if lost:
-        worst = max(lost, key=lambda name: lost[name])
-        if lost[worst] > _TELLING * other.estimate.total_seconds:
-            here = phases.get(worst, 0.0)
-            there = seconds(here) if here >= 1 else "nothing"
-            took = seconds(here + lost[worst])
-            return f"{other.source} spends {took} on this phase: {worst}; {chosen.source} {there}."
-    if other.cost.total > chosen.cost.total and (line := _dearest(other, chosen)):
-        return line
-    return ""
+    worst = max(lost, key=lambda name: lost[name])
+    spent = there.get(worst, 0.0)
+    took, less = seconds(spent + lost[worst]), seconds(spent) if spent >= 1 else "nothing"
+    return f"On this phase, {worst}, {other.source} spends {took}; {chosen.source} {less}."
 
 
 def _dearest(other: Option, chosen: Option) -> str:
-    paid = {item.name: item.amount or 0 for item in chosen.cost.line_items}
+    paid = {item.name: item.amount or 0 for item in chosen.compared.line_items}
     more = {
         item.name: item.amount - paid.get(item.name, 0)
-        for item in other.cost.line_items
+        for item in other.compared.line_items
         if item.amount is not None and item.amount > paid.get(item.name, 0)
     }
     if not more:

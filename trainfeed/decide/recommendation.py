@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
-from trainfeed.decide.chart import Node, Step
+from trainfeed.decide.chart import ENDS, Node, Step
 from trainfeed.decide.option import Option, Prefer
 from trainfeed.rules.rule import Finding
 from trainfeed.sources import SourceKind
@@ -82,7 +82,7 @@ class Recommendation:
         on: the day whose prices were taken.
         path: the way through the flow chart.
         ends: the boxes where the chart ends; two where it leaves the choice open.
-        chart: the chart's source, where its ends are open the one that ranks higher.
+        end: of these, the one that ranks higher.
         verdicts: one for each of the five sources.
         ranking: every eligible way that was compared, one a source, the best first.
         chosen: the first of them; None: no source can feed this workload.
@@ -99,7 +99,7 @@ class Recommendation:
     on: date
     path: tuple[Step, ...]
     ends: tuple[Node, ...]
-    chart: SourceKind
+    end: Node
     verdicts: tuple[Verdict, ...]
     ranking: tuple[Option, ...]
     chosen: Option | None
@@ -109,3 +109,8 @@ class Recommendation:
     flips: tuple[Flip, ...]
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def chart(self) -> SourceKind:
+        """The source that the chart recommends."""
+        return ENDS[self.end]

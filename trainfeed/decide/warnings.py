@@ -42,8 +42,8 @@ def warnings(
     if chosen.cost.at_least:
         names = ", ".join(item.name for item in chosen.cost.unknown)
         yield (
-            f'Not known in {workload.region}: the price of {names}. "At least" leaves it out; "about", and the '
-            "ranking, take another Region's price."
+            f'Not known in {workload.region}: the price of {names}. What costs "at least" leaves it out; '
+            'what costs "about", and the ranking, takes another Region\'s price.'
         )
     yield from _stale(chosen, market)
 

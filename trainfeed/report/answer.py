@@ -69,12 +69,8 @@ def chart_says(answer: Recommendation) -> str:
     """Where the flow chart ends."""
     said = _listed((_end(node) for node in answer.ends), " or ")
     if len(answer.ends) > 1:
-        return f"The chart says {said}; by the estimate, {_chart(answer)}."
+        return f"The chart says {said}; by the estimate, {_end(answer.end)}."
     return f"The chart says {said}."
-
-
-def _chart(answer: Recommendation) -> str:
-    return str(answer.chart)
 
 
 def _end(node: Node) -> str:
@@ -108,6 +104,8 @@ def turning_point(flip: Flip) -> str:
             where, fewer = f"a dataset of {si_bytes(flip.at)}", "less"
         case Dimension.FILE_SIZE:
             where, fewer = f"files of {si_bytes(flip.at)}", "less"
+    if flip.dimension is Dimension.EPOCHS and flip.at == 1:
+        return f"With {where}: {flip.title}"
     return f"With {where} or {'more' if flip.up else fewer}: {flip.title}"
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from trainfeed.decide import Recommendation
+from trainfeed.decide import Option, Recommendation
 from trainfeed.report import answer as say
 from trainfeed.sources import SourceKind
 from trainfeed.workload import Workload
@@ -12,7 +12,7 @@ _GIB = 2**30
 #: What the container, the script and its checkpoints need beside the data, in GiB.
 _BESIDE_DATA = 30
 #: SageMaker stops a job after a day unless told otherwise, and after 28 days at the latest.
-_DAY, _LONGEST = 86_400, 2_419_200
+_HOUR, _DAY, _LONGEST = 3_600, 86_400, 2_419_200
 #: How much longer than estimated a run may take before it is stopped.
 _PATIENCE = 3
 
@@ -35,16 +35,14 @@ def job_file(answer: Recommendation) -> str:
             "EFS was chosen, and trainfeed's stacks make S3 channels and Lustre file systems alone. "
             "Give the job a channel with a FileSystemDataSource of type EFS yourself."
         )
-    lines = [*_heading(answer), *_file_system(answer), *_job(answer)]
+    lines = [*_heading(answer, chosen), *_file_system(chosen), *_job(answer.workload, chosen)]
     return "\n".join(lines) + "\n"
 
 
-def _heading(answer: Recommendation) -> list[str]:
-    lines = [f"# {say.headline(answer)}"]
-    if answer.chosen and answer.chosen.packed:
-        lines.append("# The dataset's folder must hold the packed files.")
+def _heading(answer: Recommendation, chosen: Option) -> list[str]:
     return [
-        *lines,
+        f"# {say.headline(answer)}",
+        *(["# The dataset's folder must hold the packed files."] if chosen.packed else []),
         "# Written by `trainfeed recommend`. Deploy it: cdk deploy --all -c config=THIS_FILE",
         "# Every other setting has the default that trainfeed.yaml explains.",
         "",
@@ -57,15 +55,14 @@ def _heading(answer: Recommendation) -> list[str]:
     ]
 
 
-def _file_system(answer: Recommendation) -> list[str]:
-    chosen = answer.chosen
-    lustre = chosen.estimate.usage.lustre if chosen else None
-    if chosen is None or lustre is None:
+def _file_system(chosen: Option) -> list[str]:
+    lustre = chosen.estimate.usage.lustre
+    if lustre is None:
         return []
     life = (
         "Kept: deploy it once, and every run of the month reads it."
         if chosen.kept
-        else "Made for the run: cdk destroy FsxLustreStack when it is done, for it bills until then."
+        else "Made for one run: cdk destroy FsxLustreStack after it, for it bills until then."
     )
     return [
         "sources:",
@@ -77,41 +74,32 @@ def _file_system(answer: Recommendation) -> list[str]:
     ]
 
 
-def _job(answer: Recommendation) -> list[str]:
-    workload = answer.workload
+def _job(workload: Workload, chosen: Option) -> list[str]:
+    mode = _MODES.get(chosen.source)
+    channel = (
+        ["source: s3", "uri: dataset", f"mode: {mode}"] if mode else ["source: fsx-lustre", "path: /data"]
+    )
     return [
         "jobs:",
         "  training:",
         "    channels:",
         "      train:",
-        *(f"        {line}" for line in _channel(answer)),
+        *(f"        {line}" for line in channel),
         f"    instance_type: {workload.instance_type}",
         f"    instance_count: {workload.instance_count}",
-        f"    volume_size_gib: {_volume(answer)}",
-        f"    max_runtime_seconds: {_longest(answer)}",
+        f"    volume_size_gib: {_volume(workload, chosen)}",
+        f"    max_runtime_seconds: {_longest(chosen)}",
     ]
 
 
-def _channel(answer: Recommendation) -> list[str]:
-    source = answer.chosen.source if answer.chosen else None
-    if source in _MODES:
-        return ["source: s3", "uri: dataset", f"mode: {_MODES[source]}"]
-    return ["source: fsx-lustre", "path: /data"]
-
-
-def _volume(answer: Recommendation) -> int:
+def _volume(workload: Workload, chosen: Option) -> int:
     """GiB of the instance's volume: what was stated, else room for what is copied to it and the rest."""
-    workload = answer.workload
     if workload.volume_size_gib is not None:
         return workload.volume_size_gib
-    copies = answer.chosen is not None and answer.chosen.source is SourceKind.S3_FILE
-    return _BESIDE_DATA + (math.ceil(_share(workload) / _GIB) if copies else 0)
+    copied = workload.size_bytes / (workload.instance_count if workload.sharded else 1)
+    return _BESIDE_DATA + (math.ceil(copied / _GIB) if chosen.source is SourceKind.S3_FILE else 0)
 
 
-def _share(workload: Workload) -> float:
-    return workload.size_bytes / (workload.instance_count if workload.sharded else 1)
-
-
-def _longest(answer: Recommendation) -> int:
-    billed = answer.chosen.estimate.billable_seconds if answer.chosen else 0
-    return min(_LONGEST, max(_DAY, math.ceil(_PATIENCE * billed / 3600) * 3600))
+def _longest(chosen: Option) -> int:
+    hours = math.ceil(_PATIENCE * chosen.estimate.billable_seconds / _HOUR)
+    return min(_LONGEST, max(_DAY, hours * _HOUR))

@@ -35,7 +35,7 @@ def page(answer: Recommendation, book: PriceBook) -> str:
         answer: what it shows.
         book: the prices, for the curves.
     """
-    style = Markup((files(__package__) / "style.css").read_text(encoding="utf-8"))
+    style = Markup((files(__name__) / "style.css").read_text(encoding="utf-8"))
     head = element(
         "head",
         Markup('<meta charset="utf-8">'),
@@ -112,7 +112,7 @@ def _chart(answer: Recommendation) -> Markup:
     told = element("div", element("ol", *steps, class_="path"), verdict, *but)
     return _section(
         "The flow chart of AWS",
-        element("div", flow_chart(answer.path), told, class_="two"),
+        element("div", flow_chart(answer.path, answer.end), told, class_="two"),
     )
 
 

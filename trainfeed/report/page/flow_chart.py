@@ -56,8 +56,13 @@ _LINES = {
 }
 
 
-def flow_chart(path: Sequence[Step]) -> Markup:
-    """The chart; boxes and arrows on the path are of the class `lit`."""
+def flow_chart(path: Sequence[Step], end: Node) -> Markup:
+    """The chart; boxes and arrows on the path are of the class `lit`.
+
+    Args:
+        path: the way that is lit.
+        end: where it ends; another end that is lit too was left open by the chart.
+    """
     taken = {edge for step in path for edge in step.taken}
     lit = {step.node for step in path} | {edge.end for edge in taken}
     # What is lit is drawn last, over the rest.
@@ -67,7 +72,7 @@ def flow_chart(path: Sequence[Step]) -> Markup:
         element("title", "The flow chart, with the way of this workload"),
         element("defs", _arrow("plain"), _arrow("lit")),
         *(_edge(edge, lit=edge in taken) for edge in edges),
-        *(_node(node, lit=node in lit) for node in Node),
+        *(_node(node, lit=node in lit, open_=node in ENDS and node is not end) for node in Node),
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         class_="flow",
         role="img",
@@ -90,7 +95,7 @@ def _arrow(kind: str) -> Markup:
     )
 
 
-def _node(node: Node, *, lit: bool) -> Markup:
+def _node(node: Node, *, lit: bool, open_: bool) -> Markup:
     box = _PLACES[node]
     kind = "end" if node in ENDS else "question"
     rounded = _BOX / 2 if node in ENDS else 10
@@ -106,7 +111,7 @@ def _node(node: Node, *, lit: bool) -> Markup:
         *([element("title", named)] if named else []),
         element("rect", x=box.x, y=box.y, width=box.width, height=_BOX, rx=rounded),
         *text,
-        class_=f"node {kind}{' lit' if lit else ''}",
+        class_=f"node {kind}{' lit' if lit else ''}{' open' if lit and open_ else ''}",
     )
 
 
