@@ -174,7 +174,7 @@ def _number(value: float) -> str:
 
 
 def _money(value: float) -> str:
-    if value >= 10:
+    if value >= 10 or value == round(value):
         return f"${value:,.0f}"
     return f"${value:.2f}" if value >= 0.1 else f"${value:.2g}"
 

@@ -169,7 +169,8 @@ def _lines(
     grid = [element("path", d=f"M0 {_y(tick, vertical):.2f}H100", class_="grid") for tick in vertical.ticks()]
     drawn = [
         element("path", d=_path(line, axis, vertical), class_=f"line {plot.kind(name)}")
-        for name, line in lines.items()
+        # The cheapest lie on top.
+        for name, line in sorted(lines.items(), key=lambda each: -each[1][-1][1])
     ]
     return element(
         "svg", *grid, *drawn, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"
