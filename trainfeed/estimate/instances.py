@@ -3,7 +3,7 @@
 import csv
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 GIB = 2**30
 
@@ -49,7 +49,7 @@ def known() -> tuple[str, ...]:
 
 @cache
 def _instances() -> dict[str, Instance]:
-    lines = files("trainfeed.estimate").joinpath("instances.csv").read_text("utf-8").splitlines()
+    lines = Path(__file__).with_name("instances.csv").read_text("utf-8").splitlines()
     return {
         row["instance_type"]: Instance(
             vcpus=int(row["vcpus"]),

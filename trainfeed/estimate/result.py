@@ -1,7 +1,11 @@
-"""What an estimate holds: phases in seconds, and what of it is to be paid."""
+"""What an estimate holds: phases in seconds, and what of it is to be paid.
+
+What a sweep over workloads makes by the million is a tuple, which is made twice as fast as a dataclass.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from trainfeed.sources import SourceKind
 from trainfeed.workload import EfsThroughput
@@ -24,8 +28,7 @@ class PhaseName(StrEnum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Phase:
+class Phase(NamedTuple):
     """One phase.
 
     Attributes:
@@ -109,8 +112,7 @@ class Usage:
     runs_per_month: float = 1.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """One source's answer to a workload.
 
     Attributes:

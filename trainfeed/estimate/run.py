@@ -1,6 +1,6 @@
 """From what a source makes a job wait for to the phases of the whole run."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from trainfeed.estimate.rates import START, UPLOAD, VOLUME_LEAST, Rates
 from trainfeed.estimate.result import EfsUse, Estimate, LustreUse, Phase, PhaseName, Usage
@@ -22,8 +22,7 @@ _RESTARTS = "After an interruption training goes on where it was: what a restart
 _ELSEWHERE = "Bringing the data to AWS is left out."
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What a source makes a job wait for.
 
     Attributes:
@@ -47,8 +46,7 @@ class Reading:
     assumptions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """What a source uses beside the instances, in one run; volume_gib None means a volume without data."""
 
     tier1: float = 0.0
@@ -92,8 +90,11 @@ def finish(
 ) -> Estimate:
     """The estimate of a run from its phases."""
     workload = one.workload
-    billable = sum(phase.seconds for phase in found if phase.billed)
-    total = sum(phase.seconds for phase in found)
+    billable = total = 0.0
+    for phase in found:
+        total += phase.seconds
+        if phase.billed:
+            billable += phase.seconds
     volume = used.volume_gib
     if volume is None:
         volume = 0 if one.instance.nvme_bytes else workload.volume_size_gib or int(VOLUME_LEAST)
@@ -108,7 +109,7 @@ def finish(
             s3_tier1_requests=used.tier1,
             s3_tier2_requests=used.tier2,
             s3_stored_bytes=used.stored,
-            lustre=_lustre_use(used.lustre_gib, found) if used.lustre_gib else None,
+            lustre=_lustre_use(used.lustre_gib, found, total) if used.lustre_gib else None,
             efs=used.efs or _left_on_efs(workload),
             runs_per_month=workload.runs_per_month,
         ),
@@ -132,11 +133,13 @@ def _left_on_efs(workload: Workload) -> EfsUse | None:
     )
 
 
-def _lustre_use(capacity_gib: int, found: tuple[Phase, ...]) -> LustreUse:
+def _lustre_use(capacity_gib: int, found: tuple[Phase, ...], total: float) -> LustreUse:
     """A file system bills from its creation to its deletion, through all that is between."""
-    made = any(phase.name is PhaseName.CREATE for phase in found)
-    billed = sum(phase.seconds for phase in found if phase.name is not PhaseName.COPY)
-    return LustreUse(deployment_type="SCRATCH_2", capacity_gib=capacity_gib, seconds=billed if made else None)
+    copying = found[0].seconds if found[0].name is PhaseName.COPY else 0.0
+    made = found[-1].name is PhaseName.DELETE
+    return LustreUse(
+        deployment_type="SCRATCH_2", capacity_gib=capacity_gib, seconds=total - copying if made else None
+    )
 
 
 def _assumptions(one: Share) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What one instance of a job has to read."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from trainfeed.estimate import instances
 from trainfeed.estimate.instances import GIB, Instance
@@ -21,8 +21,7 @@ from trainfeed.workload import Access, SamplesPerSecond, Workload
 _BESIDE_DATA = 1.1
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """A workload, from where one of its instances stands.
 
     Attributes:

@@ -26,6 +26,7 @@ class PriceBook:
         self._given = tuple(records)
         self._folders = folders
         self._regions: dict[str, _Region] = {}
+        self._names: tuple[str, ...] | None = None
 
     @classmethod
     def shipped(cls) -> Self:
@@ -65,6 +66,11 @@ class PriceBook:
 
     def regions(self) -> tuple[str, ...]:
         """The Regions that have a record."""
+        if self._names is None:
+            self._names = self._all_regions()
+        return self._names
+
+    def _all_regions(self) -> tuple[str, ...]:
         found = {record.region for record in self._given}
         for folder in self._folders:
             if folder.is_dir():
