@@ -229,7 +229,9 @@ def recommend(  # noqa: PLR0917 - click passes them by name
     except WorkloadError as error:
         lines = "".join(f"\n  {fault}" for fault in error.faults)
         raise _bad_input(f"the workload cannot be used.{lines}") from error
-    except (BookError, NotDeployableError, OSError) as error:
+    except OSError as error:
+        raise _bad_input(f"{error.filename} cannot be written: {error.strerror}.") from error
+    except (BookError, NotDeployableError) as error:
         raise _bad_input(str(error)) from error
     if as_json:
         from trainfeed.report.document import document

@@ -78,8 +78,9 @@ def test_the_first_line_is_the_answer():
 
 def test_what_is_not_priced_costs_at_least_so_much():
     said = text(answer(UNPRICED), width=110)
-    assert re.match(r"Use S3 FastFile: at least \$[\d.]+, about \$[\d.]+ a run", said)
+    assert re.match(r"Use S3 FastFile: at least \$[\d.]+ a run \(about \$[\d.]+ with ", said)
     assert "Not known in eu-west-1: the price of ml.x9.new training" in said
+    assert "takes the price of ml.g5.2xlarge for the instance" in " ".join(said.split())
 
 
 def test_turning_points_are_told_in_their_own_words():

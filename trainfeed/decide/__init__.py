@@ -58,6 +58,7 @@ def recommend(
     ends = chart.ends(path)
     end = _preferred(ends, judged, workload)
     packing = _packing(workload, judged)
+    turns = _flips(workload, market, prefer) if flips else ()
     return Recommendation(
         workload=workload,
         prefer=prefer,
@@ -68,11 +69,11 @@ def recommend(
         verdicts=judged.verdicts,
         ranking=judged.ranking,
         chosen=chosen,
-        disagreement=_disagreement(workload, judged, end, prefer),
+        disagreement=_disagreement(workload, judged, end, prefer, turns),
         close=tuple(each for each in judged.ranking[1:] if chosen and close(chosen, each, prefer)),
         packing=packing,
-        flips=_flips(workload, market, prefer) if flips else (),
-        assumptions=_assumptions(workload, chosen),
+        flips=turns,
+        assumptions=_assumptions(workload, chosen, packing),
         warnings=tuple(warnings(workload, chosen, packing, market)),
     )
 
@@ -125,7 +126,9 @@ def _preferred(ends: tuple[chart.Node, ...], judged: Judged, workload: Workload)
     return min(ends, key=lambda end: ways.index(_way(end)) if _way(end) in ways else last)
 
 
-def _disagreement(workload: Workload, judged: Judged, end: chart.Node, prefer: Prefer) -> str:
+def _disagreement(
+    workload: Workload, judged: Judged, end: chart.Node, prefer: Prefer, flips: tuple[Flip, ...]
+) -> str:
     if not judged.ranking:
         return ""
     chosen = judged.ranking[0]
@@ -135,7 +138,7 @@ def _disagreement(workload: Workload, judged: Judged, end: chart.Node, prefer: P
     verdict = next(each for each in judged.verdicts if each.source is source)
     if packed and judged.packed is not None and judged.packed.source is source:
         verdict = Verdict(source=source, ruled_out=(), option=judged.packed)
-    return disagreement(workload, verdict, chosen, prefer, packed_chart=packed)
+    return disagreement(workload, verdict, chosen, prefer, flips)
 
 
 def _packing(workload: Workload, judged: Judged) -> Packing | None:
@@ -151,8 +154,8 @@ def _packing(workload: Workload, judged: Judged) -> Packing | None:
     )
 
 
-def _assumptions(workload: Workload, chosen: Option | None) -> tuple[str, ...]:
+def _assumptions(workload: Workload, chosen: Option | None, packing: Packing | None) -> tuple[str, ...]:
     found = chosen.estimate.assumptions if chosen else ()
-    if workload.packable is None and chosen is not None:
+    if workload.packable is None and packing is not None:
         found += ("Whether files can be packed was not said; they are taken as they are.",)
     return found

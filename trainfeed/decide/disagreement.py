@@ -1,39 +1,57 @@
 """Why the estimate chooses another source than the flow chart."""
 
 from trainfeed.decide.option import Option, Prefer
-from trainfeed.decide.recommendation import Verdict
+from trainfeed.decide.recommendation import Dimension, Flip, Verdict
 from trainfeed.decide.words import money, seconds
 from trainfeed.sources import SourceKind
 from trainfeed.workload import Access, Workload
 
 #: What takes at most so much longer is not dearer for its time.
 _TELLING = 1.02
+#: What differs by less is the same to a reader.
+_ALIKE = 1.01
 
 
 def disagreement(
-    workload: Workload, chart: Verdict, chosen: Option, prefer: Prefer, *, packed_chart: bool
+    workload: Workload, chart: Verdict, chosen: Option, prefer: Prefer, flips: tuple[Flip, ...]
 ) -> str:
     """The reason in words.
 
     Args:
         workload: what was asked about.
-        chart: the chart's source, judged.
+        chart: the chart's source, judged; its way may be on packed files.
         chosen: the way the ranking puts first.
         prefer: what it goes by.
-        packed_chart: the chart's answer was to pack the files and stream them.
+        flips: what would change the answer, as far as that was searched for.
     """
-    said = f"The flow chart says {chart.source}{' on packed files' if packed_chart else ''}"
-    if chart.option is None:
-        return f"{said}, which is ruled out: {chart.ruled_out[0].message}"
     other = chart.option
-    by = _by(chosen, other, prefer)
-    reason = _why(other, chosen, prefer)
-    beyond = _not_asked(workload, chart.source)
+    if other is None:
+        return f"The flow chart says {chart.source}, which is ruled out: {chart.ruled_out[0].message}"
+    said = f"The flow chart says {chart.source}{' on packed files' if other.packed else ''}"
+    if _alike(other, chosen):
+        return (
+            f"{said}; the estimate sees hardly a difference ({_figures(chosen)} with either) and takes "
+            f"{chosen.title}, {_ease(chosen, prefer)}."
+        )
     but = (
-        f"{said}; the estimate puts {chosen.title} first, since {by}: {_figures(chosen)}, against "
-        f"{_figures(other)} with {other.title}."
+        f"{said}; the estimate puts {chosen.title} first, since {_by(chosen, other, prefer)}: "
+        f"{_figures(chosen)}, against {_figures(other)} with {other.title}."
     )
-    return " ".join(filter(None, (but, reason, beyond)))
+    return " ".join(
+        filter(None, (but, _why(other, chosen, prefer), _not_asked(workload, chart.source, flips)))
+    )
+
+
+def _alike(one: Option, other: Option) -> bool:
+    prices = sorted((one.price, other.price))
+    times = sorted((one.estimate.total_seconds, other.estimate.total_seconds))
+    return float(prices[1]) <= _ALIKE * float(prices[0]) and times[1] <= _ALIKE * times[0]
+
+
+def _ease(chosen: Option, prefer: Prefer) -> str:
+    if prefer is Prefer.SIMPLICITY:
+        return "which is simpler"
+    return "which has less to download first"
 
 
 def _by(chosen: Option, other: Option, prefer: Prefer) -> str:
@@ -75,7 +93,7 @@ def _slowest(other: Option, chosen: Option, *, billed: bool) -> str:
     worst = max(lost, key=lambda name: lost[name])
     spent = there.get(worst, 0.0)
     took, less = seconds(spent + lost[worst]), seconds(spent) if spent >= 1 else "nothing"
-    return f"On this phase, {worst}, {other.source} spends {took}; {chosen.source} {less}."
+    return f"On this phase, {worst}, {other.title} spends {took}; {chosen.title} {less}."
 
 
 def _dearest(other: Option, chosen: Option) -> str:
@@ -91,10 +109,10 @@ def _dearest(other: Option, chosen: Option) -> str:
     return f"{name} alone costs {money(more[name])} more."
 
 
-def _not_asked(workload: Workload, chart: SourceKind) -> str:
+def _not_asked(workload: Workload, chart: SourceKind, flips: tuple[Flip, ...]) -> str:
     """What the chart does not ask about and this workload turns on."""
     if workload.access is Access.RANDOM and chart is not SourceKind.LUSTRE:
         return "The chart does not ask how the files are read; this job reads at random."
-    if workload.epochs > 1:
+    if any(flip.dimension is Dimension.EPOCHS for flip in flips):
         return f"The chart does not ask for epochs; this job makes {workload.epochs}."
     return ""

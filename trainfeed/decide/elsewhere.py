@@ -6,7 +6,7 @@ from trainfeed.prices import PriceBook, PriceRecord
 from trainfeed.prices.products import training
 
 #: What an instance is taken for whose price is not known anywhere.
-_COMMON_INSTANCE = "ml.g5.2xlarge"
+COMMON_INSTANCE = "ml.g5.2xlarge"
 
 
 class Elsewhere(PriceBook):
@@ -25,7 +25,7 @@ class Elsewhere(PriceBook):
         return self._found[asked]
 
     def _look(self, key: str, region: str, on: date) -> PriceRecord | None:
-        for each in (key, training(_COMMON_INSTANCE)) if key.startswith(training("")) else (key,):
+        for each in (key, training(COMMON_INSTANCE)) if key.startswith(training("")) else (key,):
             for place in (region, *self._book.regions()):
                 if found := self._book.price(each, region=place, on=on):
                     return found

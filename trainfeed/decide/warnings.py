@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from trainfeed.decide.elsewhere import COMMON_INSTANCE
 from trainfeed.decide.option import Market, Option
 from trainfeed.decide.recommendation import Packing
 from trainfeed.decide.words import count, money, seconds, si_bytes
+from trainfeed.prices.products import training
 from trainfeed.sources import SourceKind
 from trainfeed.workload import Access, Location, Workload
 
@@ -16,6 +18,11 @@ def warnings(
     workload: Workload, chosen: Option | None, packing: Packing | None, market: Market
 ) -> Iterator[str]:
     """The warnings, the weightiest first."""
+    if workload.consumption is None:
+        yield (
+            "State how fast the model trains (330 images/s, or 80 min/epoch). Without it, time and cost are "
+            "the least they can be, and another answer may be right."
+        )
     if packing is not None and (chosen is None or not chosen.packed):
         yield _pack(workload, packing)
     if chosen is None:
@@ -43,9 +50,15 @@ def warnings(
         names = ", ".join(item.name for item in chosen.cost.unknown)
         yield (
             f'Not known in {workload.region}: the price of {names}. What costs "at least" leaves it out; '
-            'what costs "about", and the ranking, takes another Region\'s price.'
+            f'what costs "about", and the ranking, takes {_borrowed(workload, chosen)}.'
         )
     yield from _stale(chosen, market)
+
+
+def _borrowed(workload: Workload, chosen: Option) -> str:
+    own = training(workload.instance_type)
+    keys = {item.price.key for item in chosen.compared.line_items if item.price}
+    return "another Region's price" if own in keys else f"the price of {COMMON_INSTANCE} for the instance"
 
 
 def _pack(workload: Workload, packing: Packing) -> str:
@@ -59,19 +72,20 @@ def _pack(workload: Workload, packing: Packing) -> str:
             f"{small}. Packing them would bring nothing with this job: it is not the reading that holds it."
         )
     each = si_bytes(workload.size_bytes / packing.files)
+    ordered = " and read in order" if workload.access is Access.RANDOM else ""
     return (
         f"{small}. Packed into {count(packing.files)} files of about {each} (TFRecord, WebDataset, "
-        f"RecordIO), {packing.option.source} would be best and save {gains}."
+        f"RecordIO){ordered}, {packing.option.source} would be best and save {gains}."
     )
 
 
 def _stale(chosen: Option, market: Market) -> Iterator[str]:
-    stale = chosen.cost.stale(market.on)
+    stale = [item for item in chosen.cost.line_items if item.price and item.price.stale(market.on)]
     if not stale:
         return
-    oldest = min(record.date for record in stale)
+    oldest = min(item.price.date for item in stale if item.price)
     more = f" and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
-    names = ", ".join(record.key for record in stale[:_NAMED])
+    names = ", ".join(item.name for item in stale[:_NAMED])
     yield (
         f"Prices older than 180 days: {names}{more}, the oldest of {oldest}. "
         "`trainfeed prices refresh` reads today's."

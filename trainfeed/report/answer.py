@@ -17,16 +17,28 @@ STAGES: Mapping[str, tuple[PhaseName, ...]] = {
 }
 
 
+#: A difference of half a percent is none.
+_EVEN = 1.005
+
+
 def headline(answer: Recommendation) -> str:
     """The answer in one line."""
     chosen = answer.chosen
     if chosen is None:
         return "None of the five sources can feed this job."
     pack = "Pack the files, then use" if chosen.packed else "Use"
+    least = "at least " if answer.workload.consumption is None else ""
     return (
-        f"{pack} {chosen.title.removesuffix(' on packed files')}: {price(chosen)} a run, "
-        f"done in {seconds(chosen.estimate.total_seconds)}."
+        f"{pack} {chosen.title.removesuffix(' on packed files')}: {_headline_price(chosen)}, "
+        f"done in {least}{seconds(chosen.estimate.total_seconds)}."
     )
+
+
+def _headline_price(chosen: Option) -> str:
+    if not chosen.cost.at_least:
+        return f"{money(chosen.cost.total)} a run"
+    about = f"about {money(chosen.price)} with borrowed prices"
+    return f"at least {money(chosen.cost.total)} a run ({about})"
 
 
 def reason(answer: Recommendation) -> str:
@@ -51,18 +63,18 @@ def reason(answer: Recommendation) -> str:
 def _merit(answer: Recommendation, chosen: Option, rivals: Sequence[Option]) -> str:
     of = f"of the {len(rivals) + 1} ways this job can be fed"
     match answer.prefer:
-        case Prefer.COST if chosen.price <= min(each.price for each in rivals):
+        case Prefer.COST if float(chosen.price) <= _EVEN * min(float(each.price) for each in rivals):
             return f"It costs least {of}"
         case Prefer.COST:
             return f"It costs within 5 % of the cheapest {of}, and is done sooner"
-        case Prefer.TIME if chosen.estimate.total_seconds <= min(
+        case Prefer.TIME if chosen.estimate.total_seconds <= _EVEN * min(
             each.estimate.total_seconds for each in rivals
         ):
             return f"It is done soonest {of}"
         case Prefer.TIME:
             return f"It is done within 5 % of the soonest {of}, and costs less"
         case Prefer.SIMPLICITY:
-            return f"It is the simplest {of}, of those that cost within 10 % of the cheapest"
+            return "It is the simplest of those that cost within 10 % of the cheapest"
 
 
 def chart_says(answer: Recommendation) -> str:

@@ -60,6 +60,9 @@ def _sources(answer: Recommendation, width: int) -> Iterator[str]:
         yield _dim(f"  {head}")
         for option, row in zip(answer.ranking, rows, strict=True):
             yield _good(f"  {row}") if option is answer.chosen else f"  {row}"
+    if any(option.cost.at_least for option in answer.ranking):
+        note = "> leaves out what has no known price here; ~ borrows a price for it, as told below."
+        yield _dim(_indented(note, width))
     for verdict in answer.verdicts:
         if verdict.ruled_out:
             yield _indented(_why_not(verdict), width)
