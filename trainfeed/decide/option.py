@@ -182,26 +182,22 @@ def _time(each: Option) -> float:
 
 def _download(each: Option) -> float:
     """Seconds the instance waits for files before the script starts, which grow with the data."""
-    return sum(phase.seconds for phase in each.estimate.phases if phase.name is PhaseName.DOWNLOAD)
+    return each.handicap * sum(
+        phase.seconds for phase in each.estimate.phases if phase.name is PhaseName.DOWNLOAD
+    )
 
 
 def _by(
     given: tuple[Option, ...], first: Callable[[Option], float], second: Callable[[Option], float]
 ) -> tuple[Option, ...]:
     """Options by one figure, those as good in it by another, and those as good in both by their download."""
-    best = AS_GOOD * min(map(first, given))
-    best_of_these = AS_GOOD * min(second(each) for each in given if first(each) <= best)
-    return tuple(
-        sorted(
-            given,
-            key=lambda each: (
-                max(first(each), best),
-                max(second(each), best_of_these),
-                _download(each) * each.handicap,
-                first(each),
-            ),
-        )
+    weighed = [(first(each), second(each), each) for each in given]
+    best = AS_GOOD * min(one for one, _, _ in weighed)
+    best_of_these = AS_GOOD * min(other for one, other, _ in weighed if one <= best)
+    weighed.sort(
+        key=lambda each: (max(each[0], best), max(each[1], best_of_these), _download(each[2]), each[0])
     )
+    return tuple(option for _, _, option in weighed)
 
 
 def _by_simplicity(each: Option, limit: float) -> tuple[bool, bool, int, float]:
