@@ -228,11 +228,11 @@ def recommend(  # noqa: PLR0917 - click passes them by name
             html.write_text(page(answer, book), encoding="utf-8")
     except WorkloadError as error:
         lines = "".join(f"\n  {fault}" for fault in error.faults)
-        raise _bad_input(f"the workload cannot be used.{lines}") from error
+        raise _BadInput(f"the workload cannot be used.{lines}") from error
     except OSError as error:
-        raise _bad_input(f"{error.filename} cannot be written: {error.strerror}.") from error
+        raise _BadInput(f"{error.filename} cannot be written: {error.strerror}.") from error
     except (BookError, NotDeployableError) as error:
-        raise _bad_input(str(error)) from error
+        raise _BadInput(str(error)) from error
     if as_json:
         from trainfeed.report.document import document
 
@@ -350,10 +350,10 @@ def local_stop(folder: Path) -> None:
     click.echo(f"Stopped the local AWS at {daemon.stop(folder).url}.")
 
 
-def _bad_input(message: str) -> click.ClickException:
-    error = click.ClickException(message)
-    error.exit_code = 2
-    return error
+class _BadInput(click.ClickException):
+    """What was given cannot be used."""
+
+    exit_code = 2
 
 
 def _follow(client: "Client", started: "Run", *, dry_run: bool = False) -> None:

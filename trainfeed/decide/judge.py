@@ -48,14 +48,15 @@ def judge(workload: Workload, market: Market, prefer: Prefer, *, packing: bool =
 
 
 def ways(workload: Workload, market: Market) -> tuple[Option, ...]:
-    """Every way to use every eligible source, each by its cheapest plan."""
-    cheapest: dict[tuple[SourceKind, bool, bool], Option] = {}
+    """Every way to use every eligible source, each by the plan that ranks first by cost."""
+    best: dict[tuple[SourceKind, bool, bool], Option] = {}
     for source in SourceKind:
-        if not _ruled_out(workload, source):
-            for option in sorted(options(workload, source, market), key=lambda each: each.price):
-                cheapest.setdefault(option.way, option)
+        found = () if _ruled_out(workload, source) else options(workload, source, market)
+        for kept in (False, True):
+            for option in rank((each for each in found if each.kept is kept), Prefer.COST):
+                best.setdefault(option.way, option)
     packed = _packed(workload, market, Prefer.COST) if workload.packable else None
-    return (*cheapest.values(), *([packed] if packed else []))
+    return (*best.values(), *([packed] if packed else []))
 
 
 def _ruled_out(workload: Workload, source: SourceKind) -> tuple[Finding, ...]:

@@ -137,7 +137,7 @@ def _by_epochs(answer: Recommendation, book: PriceBook) -> Markup:
             lambda epochs: _costs(_at(answer.workload, Dimension.EPOCHS, epochs), answer, book),
             _plot("epochs", here),
         ),
-        note="USD a run.",
+        note="USD a run, by cost alone.",
     )
 
 
@@ -153,7 +153,7 @@ def _by_runs(answer: Recommendation, book: PriceBook) -> Markup:
             _plot("runs a month", here),
             logarithmic=True,
         ),
-        note="USD a run, with its share of what bills by the month.",
+        note="USD a run, with its share of what bills by the month; by cost alone.",
     )
 
 
