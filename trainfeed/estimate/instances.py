@@ -1,15 +1,14 @@
 """What an instance can carry. The data is in `instances.csv`; `scripts/refresh-instances` writes it anew."""
 
 import csv
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 GIB = 2**30
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Instance:
+class Instance(NamedTuple):
     """The sustained figures of one instance; bursts are left out.
 
     Attributes:

@@ -5,13 +5,12 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/model-access-training-data.html.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from trainfeed.sources import SourceKind
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LocalMode:
+class LocalMode(NamedTuple):
     """Whether a source can be tried in local mode, and what happens then."""
 
     usable: bool

@@ -6,6 +6,7 @@ documented, what is assumed; each says so.
 """
 
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 _POST = (
     "https://aws.amazon.com/blogs/machine-learning/"
@@ -18,8 +19,7 @@ _GP2 = "https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html"
 _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A figure of the estimate.
 
     Attributes:
