@@ -1,5 +1,6 @@
 """Bringing data from EFS to S3, for the sources that read from there."""
 
+from trainfeed.estimate.efs_throughput import read_seconds
 from trainfeed.estimate.rates import EFS_OPEN, LUSTRE_PRELOADERS
 from trainfeed.estimate.result import Phase, PhaseName
 from trainfeed.estimate.share import Share
@@ -11,8 +12,6 @@ def copied(one: Share) -> tuple[tuple[Phase, ...], float]:
 
     The copy is made once for all the runs of a month.
     """
-    from trainfeed.estimate.efs import read_seconds  # noqa: PLC0415 - efs needs no copy, copy needs efs
-
     workload = one.workload
     if workload.location is not Location.EFS:
         return (), 0.0

@@ -48,7 +48,10 @@ def read(one: Share, rates: Rates, plan: LustrePlan) -> tuple[Reading, Used]:
             before += (_preloaded(one, capacity),)
             assumptions = ()
         else:
-            first, assumptions = max(loaded, _fetching(one, capacity, one.readers, one.count)), (_FETCHED,)
+            first, assumptions = (
+                max(loaded, _fetching(one, capacity, one.readers, one.instances)),
+                (_FETCHED,),
+            )
     made = 0 if plan.kept else 1
     return (
         Reading(

@@ -18,7 +18,7 @@ _UNKNOWN_SPEED = (
 _UNKNOWN_INSTANCE = "The instance type is not in the data: 4 vCPUs, 16 GiB and 2.5 Gbps are taken instead."
 _PARTS = "The instances divide each epoch among them, so that together they read the dataset once."
 _LISTED = "The script lists all its files once before it trains."
-_RESTARTS = "After an interruption training goes on where it was: what a restart computes again is left out."
+_RESTARTS = "After an interruption training goes on where it was; the wait for a new instance is left out."
 _ELSEWHERE = "Bringing the data to AWS is left out."
 
 
@@ -104,8 +104,8 @@ def finish(
         usage=Usage(
             instance_type=workload.instance_type,
             spot=workload.spot,
-            instance_seconds=billable * one.count,
-            volume_gib_seconds=volume * billable * one.count,
+            instance_seconds=billable * one.instances,
+            volume_gib_seconds=volume * billable * one.instances,
             s3_tier1_requests=used.tier1,
             s3_tier2_requests=used.tier2,
             s3_stored_bytes=used.stored,
@@ -149,7 +149,7 @@ def _assumptions(one: Share) -> tuple[str, ...]:
         for holds, sentence in (
             (workload.consumption is None, _UNKNOWN_SPEED),
             (not one.instance.known, _UNKNOWN_INSTANCE),
-            (one.count > 1, _PARTS),
+            (one.instances > 1, _PARTS),
             (workload.restarts > 0, _RESTARTS),
             (workload.location is Location.ELSEWHERE, _ELSEWHERE),
             (True, _LISTED),

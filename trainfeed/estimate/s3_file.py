@@ -14,7 +14,7 @@ def read(one: Share, rates: Rates) -> tuple[Reading, Used]:
     disk = min(volume_rate(volume), instance.ebs) if volume else float("inf")
     rate = min(rates.file_bytes, disk, instance.network)
     copying = one.given_files * rates.file_each + one.given_bytes / rate
-    gets = one.count * (one.given_files + one.given_bytes / S3_PART)
+    gets = one.instances * (one.given_files + one.given_bytes / S3_PART)
     # Memory still holds what was just written, if it fits.
     again = 0.0
     if volume and not one.cached:
@@ -32,7 +32,7 @@ def read(one: Share, rates: Rates) -> tuple[Reading, Used]:
             assumptions=() if volume else (_NVME,),
         ),
         Used(
-            tier1=copies * one.count * one.given_files / S3_LISTED + tier1,
+            tier1=copies * one.instances * one.given_files / S3_LISTED + tier1,
             tier2=copies * gets,
             stored=one.workload.size_bytes,
             volume_gib=volume,

@@ -32,7 +32,7 @@ def _stream(one: Share, rates: Rates) -> float:
 
 
 def _used(one: Share, tier1: float) -> Used:
-    listings = (1 + one.workload.restarts) * one.count * one.given_files / S3_LISTED
+    listings = (1 + one.workload.restarts) * one.instances * one.given_files / S3_LISTED
     return Used(
         tier1=listings + tier1,
         tier2=one.workload.epochs * one.requests,

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from trainfeed.estimate import instances
-from trainfeed.estimate.instances import GIB, Instance
+from trainfeed.estimate.instances import GIB, Instance, find
 from trainfeed.estimate.rates import (
     CACHED,
     GP2_EACH_GIB,
@@ -27,7 +26,7 @@ class Share(NamedTuple):
     Attributes:
         workload: as stated.
         instance: what an instance can carry.
-        count: instances.
+        instances: how many there are.
         readers: parallel readers of an instance.
         given_files: the files that an instance is given: all, or with sharding its part.
         given_bytes: their bytes.
@@ -38,7 +37,7 @@ class Share(NamedTuple):
 
     workload: Workload
     instance: Instance
-    count: int
+    instances: int
     readers: int
     given_files: float
     given_bytes: float
@@ -49,12 +48,12 @@ class Share(NamedTuple):
     @property
     def requests(self) -> float:
         """GET requests of all instances in an epoch that streams from S3."""
-        return self.count * (self.opens + self.read_bytes / S3_PART)
+        return self.instances * (self.opens + self.read_bytes / S3_PART)
 
 
 def share(workload: Workload) -> Share:
     """The share of each instance; together they read the dataset once an epoch."""
-    count, instance = workload.instance_count, instances.find(workload.instance_type)
+    count, instance = workload.instance_count, find(workload.instance_type)
     parts = count if workload.sharded else 1
     given = workload.size_bytes / parts
     return Share(
@@ -98,5 +97,5 @@ def volume_operations(gib: float) -> float:
 
 def room_gib(workload: Workload) -> float:
     """What an instance can hold of a dataset: its NVMe disk, the stated volume, or the largest there is."""
-    nvme = instances.find(workload.instance_type).nvme_bytes
+    nvme = find(workload.instance_type).nvme_bytes
     return nvme / GIB if nvme else float(workload.volume_size_gib or GP2_LARGEST)
