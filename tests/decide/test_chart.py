@@ -1,5 +1,7 @@
 """The way through the flow chart."""
 
+from itertools import pairwise
+
 import pytest
 
 from trainfeed.decide.chart import EDGES, ENDS, QUESTIONS, EfsTrial, Node, ends, walk
@@ -47,7 +49,7 @@ def test_a_workload_takes_its_way(value, efs, nodes, reached):
 def test_a_path_is_unbroken():
     for value, efs, _, _ in CASES:
         path = walk(value, efs)
-        for step, following in zip(path, path[1:], strict=False):
+        for step, following in pairwise(path):
             assert following.node in {edge.end for edge in step.taken}
             assert {edge.start for edge in step.taken} == {step.node}
 

@@ -65,7 +65,9 @@ def workloads(draw) -> Workload:
         efs = EfsState(
             stored_bytes=size + draw(st.integers(0, 10**15)),
             throughput=mode,
-            provisioned_mib_per_second=draw(st.floats(1, 3414)) if mode is EfsThroughput.PROVISIONED else None,
+            provisioned_mib_per_second=draw(st.floats(1, 3414))
+            if mode is EfsThroughput.PROVISIONED
+            else None,
         )
     spot = draw(st.booleans())
     return Workload(
@@ -76,7 +78,9 @@ def workloads(draw) -> Workload:
         packable=draw(st.sampled_from([None, True, False])),
         access=draw(st.sampled_from(Access)),
         epochs=draw(st.integers(1, 2000)),
-        instance_type=draw(st.sampled_from(["ml.p3.2xlarge", "ml.g5.xlarge", "ml.p4d.24xlarge", "ml.x9.new"])),
+        instance_type=draw(
+            st.sampled_from(["ml.p3.2xlarge", "ml.g5.xlarge", "ml.p4d.24xlarge", "ml.x9.new"])
+        ),
         instance_count=draw(st.integers(1, 64)),
         consumption=draw(consumptions),
         spot=spot,
@@ -131,9 +135,7 @@ def test_more_epochs_never_cost_or_take_less(workload, more):
     for source, plan in ways(workload):
         short, long = (estimate(each, source, plan=plan) for each in (workload, longer))
         assert long.total_seconds >= short.total_seconds * NEARLY
-        cheap, dear = (
-            cost(each.usage, BOOK, region=workload.region, on=ON).total for each in (short, long)
-        )
+        cheap, dear = (cost(each.usage, BOOK, region=workload.region, on=ON).total for each in (short, long))
         assert float(dear) >= float(cheap) * NEARLY
 
 

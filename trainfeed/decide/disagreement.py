@@ -3,6 +3,7 @@
 from trainfeed.decide.option import Option, Prefer
 from trainfeed.decide.recommendation import Dimension, Flip, Verdict
 from trainfeed.decide.words import money, seconds
+from trainfeed.estimate import PhaseName
 from trainfeed.sources import SourceKind
 from trainfeed.workload import Access, Workload
 
@@ -38,7 +39,7 @@ def disagreement(
         f"{_figures(chosen)}, against {_figures(other)} with {other.title}."
     )
     return " ".join(
-        filter(None, (but, _why(other, chosen, prefer), _not_asked(workload, chart.source, flips)))
+        filter(None, (but, _why(other, chosen, prefer), _not_asked(workload, chart.source, chosen, flips)))
     )
 
 
@@ -109,10 +110,21 @@ def _dearest(other: Option, chosen: Option) -> str:
     return f"{name} alone costs {money(more[name])} more."
 
 
-def _not_asked(workload: Workload, chart: SourceKind, flips: tuple[Flip, ...]) -> str:
+def _not_asked(workload: Workload, chart: SourceKind, chosen: Option, flips: tuple[Flip, ...]) -> str:
     """What the chart does not ask about and this workload turns on."""
+    if (
+        chosen.source is SourceKind.S3_FAST_FILE
+        and chart is SourceKind.LUSTRE
+        and _keeps_up(workload, chosen)
+    ):
+        return "The model is slower than the stream from S3, so streaming is enough."
     if workload.access is Access.RANDOM and chart is not SourceKind.LUSTRE:
         return "The chart does not ask how the files are read; this job reads at random."
     if any(flip.dimension is Dimension.EPOCHS for flip in flips):
         return f"The chart does not ask for epochs; this job makes {workload.epochs}."
     return ""
+
+
+def _keeps_up(workload: Workload, chosen: Option) -> bool:
+    first = next(phase for phase in chosen.estimate.phases if phase.name is PhaseName.FIRST_EPOCH)
+    return first.seconds <= _ALIKE * workload.compute_seconds

@@ -37,10 +37,11 @@ def judge(workload: Workload, market: Market, prefer: Prefer, *, packing: bool =
         workload: what is to be fed.
         market: the prices.
         prefer: what the ranking goes by.
-        packing: look at packed files too, even where they may not be packed.
+        packing: look at packed files too where it was not said whether they can be packed.
     """
     verdicts = tuple(_verdict(workload, source, market, prefer) for source in SourceKind)
-    on_containers = _packed(workload, market, prefer) if packing or workload.packable else None
+    asked = workload.packable or (packing and workload.packable is None)
+    on_containers = _packed(workload, market, prefer) if asked else None
     found = [verdict.option for verdict in verdicts if verdict.option]
     if on_containers is not None and workload.packable:
         found.append(on_containers)

@@ -80,6 +80,8 @@ def _merit(answer: Recommendation, chosen: Option, rivals: Sequence[Option]) -> 
 def chart_says(answer: Recommendation) -> str:
     """Where the flow chart ends."""
     said = _listed((_end(node) for node in answer.ends), " or ")
+    if answer.chosen is None:
+        return f"The chart says {said}, which this job cannot use."
     if len(answer.ends) > 1:
         return f"The chart says {said}; by the estimate, {_end(answer.end)}."
     return f"The chart says {said}."

@@ -167,10 +167,12 @@ def _lines(
     lines: Mapping[str, Sequence[tuple[float, float]]], axis: Axis, vertical: Axis, plot: Plot
 ) -> Markup:
     grid = [element("path", d=f"M0 {_y(tick, vertical):.2f}H100", class_="grid") for tick in vertical.ticks()]
+    # The cheapest lie on top, and of lines that cover each other the one that was named first.
+    given = list(lines)
+    order = sorted(given, key=lambda name: (-lines[name][-1][1], -given.index(name)))
     drawn = [
-        element("path", d=_path(line, axis, vertical), class_=f"line {plot.kind(name)}")
-        # The cheapest lie on top.
-        for name, line in sorted(lines.items(), key=lambda each: -each[1][-1][1])
+        element("path", d=_path(lines[name], axis, vertical), class_=f"line {plot.kind(name)}")
+        for name in order
     ]
     return element(
         "svg", *grid, *drawn, viewBox="0 0 100 100", preserveAspectRatio="none", aria_hidden="true"

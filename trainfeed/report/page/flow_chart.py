@@ -49,9 +49,9 @@ _LINES = {
     Node.FILES: ("How big are", "your files?"),
     Node.PACK: ("Can you", "concatenate files?"),
     Node.TRY_EFS: ("Amazon EFS",),
-    Node.TRY_FILE: ("Try File mode",),
-    Node.TRY_FAST_FILE: ("Try FastFile mode",),
-    Node.TRY_PACKED: ("Try FastFile mode",),
+    Node.TRY_FILE: ("Try File", "mode"),
+    Node.TRY_FAST_FILE: ("Try FastFile", "mode"),
+    Node.TRY_PACKED: ("Try FastFile", "mode"),
     Node.TRY_LUSTRE: ("Try Amazon", "FSx for Lustre"),
 }
 
