@@ -3,6 +3,7 @@
 
 import json
 import shlex
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,10 @@ class _Trainfeed(click.Group):
             from botocore.exceptions import BotoCoreError, ClientError
 
             from trainfeed.local.daemon import DaemonError
+            from trainfeed.prices import BookError
             from trainfeed.run.aws import UserError, explain
 
-            if isinstance(error, UserError | DaemonError):
+            if isinstance(error, UserError | DaemonError | BookError):
                 raise click.ClickException(str(error)) from error
             if isinstance(error, BotoCoreError | ClientError):
                 raise click.ClickException(explain(error)) from error
@@ -166,6 +168,126 @@ def delete_bucket(names: tuple[str, ...], yes: bool) -> None:
         click.echo(f"Deleted {bucket.name}.")
 
 
+class _Stating(click.Command):
+    """A command that takes each field of a workload as an option, too."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        from trainfeed.workload import FIELDS
+
+        # A list of sizes is for files.
+        names = [name for name in FIELDS if name != "sizes"]
+        options = [click.Option([f"--{name.replace('_', '-')}"], help=FIELDS[name]) for name in names]
+        return [*options, *super().get_params(ctx)]
+
+
+@main.command(cls=_Stating)
+@click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[WORKLOAD.YAML]")
+@click.option(
+    "--prefer",
+    type=click.Choice(["cost", "time", "simplicity"]),
+    default="cost",
+    show_default=True,
+    help="What the sources are ranked by.",
+)
+@click.option("--on", "day", type=click.DateTime(["%Y-%m-%d"]), help="Prices of this day; default: today.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer for programs.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write the answer as a page to this file.")
+@click.option("--write", type=click.Path(path_type=Path), help="Write settings for cdk deploy to this file.")
+def recommend(  # noqa: PLR0917 - click passes them by name
+    file: Path | None,
+    prefer: str,
+    day: datetime | None,
+    as_json: bool,
+    html: Path | None,
+    write: Path | None,
+    **fields: str | None,
+) -> None:
+    r"""Say which data source suits a training job, why, how long it takes, and what it costs.
+
+    State the job in a file, or by options; options go before the file. Needs no AWS account.
+
+    \b
+      trainfeed recommend --size "54 GB" --files 1500000 --epochs 10 --instance-type ml.g5.2xlarge
+    """
+    from trainfeed import decide
+    from trainfeed.prices import BookError
+    from trainfeed.report.job_file import NotDeployableError, job_file
+    from trainfeed.run import price_book
+    from trainfeed.workload import WorkloadError, parse, read
+
+    try:
+        stated = {**(read(file) if file else {}), **{k: v for k, v in fields.items() if v is not None}}
+        book = price_book.current()
+        on = day.date() if day else datetime.now(UTC).date()
+        answer = decide.recommend(parse(stated), book, prefer=decide.Prefer(prefer), on=on)
+        if write:
+            write.write_text(job_file(answer), encoding="utf-8")
+        if html:
+            from trainfeed.report.page import page
+
+            html.write_text(page(answer, book), encoding="utf-8")
+    except WorkloadError as error:
+        lines = "".join(f"\n  {fault}" for fault in error.faults)
+        raise _BadInput(f"the workload cannot be used.{lines}") from error
+    except OSError as error:
+        raise _BadInput(f"{error.filename} cannot be written: {error.strerror}.") from error
+    except (BookError, NotDeployableError) as error:
+        raise _BadInput(str(error)) from error
+    if as_json:
+        from trainfeed.report.document import document
+
+        click.echo(json.dumps(document(answer), indent=2))
+        return
+    from trainfeed.report import recommendation
+
+    recommendation.show(answer)
+    for written in filter(None, (html, write)):
+        click.echo(f"Wrote {written}.")
+
+
+@main.group()
+def prices() -> None:
+    """What AWS asks for, with dates and sources."""
+
+
+@prices.command(name="show")
+@click.option("--region", "regions", multiple=True, help="Default: all in the book. Repeat for more.")
+@click.option("--on", "day", type=click.DateTime(["%Y-%m-%d"]), help="As of this day; default: today.")
+@click.option("--history", is_flag=True, help="Show what newer prices have replaced, too.")
+def prices_show(regions: tuple[str, ...], day: datetime | None, history: bool) -> None:
+    """Show the price book: the shipped one, and what `refresh` added to it."""
+    from trainfeed.report import prices as report
+    from trainfeed.run import price_book
+
+    book, console = price_book.current(), _console()
+    on = day.date() if day else datetime.now(UTC).date()
+    for region in dict.fromkeys(regions) or book.regions():
+        report.show(book, region, console, on=on, history=history)
+        console.print()
+    click.echo(f"Your own book: {price_book.folder()}")
+
+
+@prices.command(name="refresh")
+@click.option("--region", "regions", multiple=True, help="Default: all in the book. Repeat for more.")
+def prices_refresh(regions: tuple[str, ...]) -> None:
+    """Add today's prices to your own book, from the AWS Price List API. Needs credentials."""
+    from trainfeed.prices import products
+    from trainfeed.run import price_book, price_list
+    from trainfeed.run.aws import UserError, connect
+
+    client = connect(price_list.ENDPOINT_REGION)
+    today = datetime.now(UTC).date()
+    for region in dict.fromkeys(regions) or price_book.current().regions():
+        found = price_list.read(client, region, on=today)
+        if not found.records:
+            raise UserError(f"The price list has nothing for {region!r}. Is it a Region, such as us-east-1?")
+        file = price_book.append(found.records, region=region)
+        click.echo(f"{region}: {len(found.records)} prices in {file}")
+        for key in found.missing:
+            product = products.product(key)
+            click.echo(f"  not found: {product.title if product else key}")
+
+
 @main.group()
 @click.option(
     "--folder",
@@ -226,6 +348,12 @@ def local_stop(folder: Path) -> None:
     from trainfeed.local import daemon
 
     click.echo(f"Stopped the local AWS at {daemon.stop(folder).url}.")
+
+
+class _BadInput(click.ClickException):
+    """What was given cannot be used."""
+
+    exit_code = 2
 
 
 def _follow(client: "Client", started: "Run", *, dry_run: bool = False) -> None:

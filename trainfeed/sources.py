@@ -89,6 +89,16 @@ class InputMode(StrEnum):
     PIPE = "Pipe"
 
 
+class SourceKind(StrEnum):
+    """The data sources that SageMaker offers a training job, by the names people use for them."""
+
+    S3_FILE = "S3 File"
+    S3_FAST_FILE = "S3 FastFile"
+    S3_PIPE = "S3 Pipe"
+    LUSTRE = "FSx for Lustre"
+    EFS = "EFS"
+
+
 class AccessMode(StrEnum):
     """What a job may do on a file system channel. Source: FileSystemAccessMode of CreateTrainingJob."""
 

@@ -98,7 +98,7 @@ def check(rules: Iterable[Rule[T]], value: T) -> tuple[Finding, ...]:
     return tuple(
         Finding(rule=rule, message=message)
         for rule in rules
-        if _readable(value, rule.reads) and (message := rule.violated(value)) is not None
+        if (not rule.reads or _readable(value, rule.reads)) and (message := rule.violated(value)) is not None
     )
 
 

@@ -40,14 +40,17 @@ class UserError(Exception):
     """Something the user can put right; the text says what and how."""
 
 
-def connect() -> Client:
-    """Clients for the credentials and the Region of the environment.
+def connect(region: str | None = None) -> Client:
+    """Clients for the credentials of the environment.
+
+    Args:
+        region: where their services are; None: in the environment's Region.
 
     Raises:
         UserError: no Region is set.
     """
     # The CDK and the AWS CLI read AWS_REGION, boto3 only AWS_DEFAULT_REGION: all must mean the same place.
-    session = boto3.Session(region_name=os.environ.get("AWS_REGION"))
+    session = boto3.Session(region_name=region or os.environ.get("AWS_REGION"))
     if session.region_name is None:
         raise UserError(explain(NoRegionError()))
     config = Config(retries={"mode": "standard", "max_attempts": 4}, connect_timeout=10)

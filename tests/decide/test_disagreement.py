@@ -1,0 +1,95 @@
+"""Where chart and estimate differ, and why the answer says so."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from trainfeed.decide import Prefer, recommend
+from trainfeed.prices import PriceBook
+from trainfeed.sources import SourceKind
+from trainfeed.workload import (
+    Access,
+    EfsState,
+    EfsThroughput,
+    Location,
+    S3DataType,
+    SecondsPerEpoch,
+    Workload,
+)
+
+BOOK, ON = PriceBook.shipped(), date(2026, 12, 1)
+GB = 10**9
+SMALL_FILES = Workload(
+    size_bytes=54 * GB,
+    files=1_530_350,
+    instance_type="ml.g5.2xlarge",
+    consumption=SecondsPerEpoch(seconds=4650),
+    packable=False,
+)
+LARGE = replace(SMALL_FILES, size_bytes=500 * GB)
+SLOW_MODEL = replace(LARGE, consumption=SecondsPerEpoch(seconds=80_000))
+MANIFEST = replace(SLOW_MODEL, size_bytes=120 * GB, files=1000, s3_data_type=S3DataType.MANIFEST)
+FEW_LARGE = replace(
+    SMALL_FILES, size_bytes=3 * GB, files=24, consumption=SecondsPerEpoch(seconds=2400), epochs=3
+)
+RANDOM = replace(LARGE, files=5000, access=Access.RANDOM, epochs=20)
+SLOW_EFS = replace(
+    SMALL_FILES,
+    location=Location.EFS,
+    efs=EfsState(stored_bytes=54 * GB, throughput=EfsThroughput.PROVISIONED, provisioned_mib_per_second=1),
+)
+
+CASES = [
+    (LARGE, SourceKind.LUSTRE, SourceKind.LUSTRE, ""),
+    (SLOW_MODEL, SourceKind.LUSTRE, SourceKind.S3_FAST_FILE, "The model is slower than the stream from S3"),
+    (
+        MANIFEST,
+        SourceKind.S3_FAST_FILE,
+        SourceKind.S3_FILE,
+        "FastFile, which is ruled out: FastFile mode reads",
+    ),
+    (FEW_LARGE, SourceKind.S3_FILE, SourceKind.S3_FAST_FILE, "hardly a difference"),
+    (RANDOM, SourceKind.S3_FAST_FILE, SourceKind.LUSTRE, "this job reads at random"),
+]
+
+
+@pytest.mark.parametrize(("workload", "chart", "chosen", "said"), CASES)
+def test_the_answer_says_why_it_is_not_the_charts(workload, chart, chosen, said):
+    answer = recommend(workload, BOOK, on=ON)
+    assert (answer.chart, answer.chosen.source) == (chart, chosen)
+    assert bool(answer.disagreement) is (chart is not chosen)
+    assert said in answer.disagreement
+
+
+def test_efs_that_is_too_slow_leads_on_through_the_chart():
+    answer = recommend(SLOW_EFS, BOOK, on=ON, flips=False)
+    enough = answer.path[1]
+    assert enough.answer == "no"
+    assert "where data is local" in enough.why
+    assert len(answer.path) > 2
+
+
+def test_within_its_range_the_estimate_takes_one_of_the_charts_ways():
+    answer = recommend(SMALL_FILES, BOOK, on=ON, flips=False)
+    assert len(answer.ends) == 2
+    assert answer.end in answer.ends
+    assert answer.chosen.source is answer.chart
+    assert answer.disagreement == ""
+
+
+def test_packed_files_are_chosen_only_if_they_may_be_packed():
+    may = recommend(replace(LARGE, packable=True), BOOK, on=ON, flips=False)
+    may_not = recommend(LARGE, BOOK, on=ON, flips=False)
+    assert may.chosen.packed
+    assert may.disagreement == ""
+    assert not any(option.packed for option in may_not.ranking)
+    assert may_not.packing is None
+
+
+@pytest.mark.parametrize("prefer", Prefer)
+def test_pipe_never_stands_before_fast_file(prefer):
+    ranking = [
+        option.source for option in recommend(SLOW_MODEL, BOOK, on=ON, prefer=prefer, flips=False).ranking
+    ]
+    assert ranking.index(SourceKind.S3_FAST_FILE) < ranking.index(SourceKind.S3_PIPE)

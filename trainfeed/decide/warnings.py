@@ -1,0 +1,92 @@
+"""What to look out for with an answer."""
+
+from collections.abc import Iterator
+
+from trainfeed.decide.elsewhere import COMMON_INSTANCE
+from trainfeed.decide.option import Market, Option
+from trainfeed.decide.recommendation import Packing
+from trainfeed.decide.words import count, money, seconds, si_bytes
+from trainfeed.prices.products import training
+from trainfeed.sources import SourceKind
+from trainfeed.workload import Access, Location, Workload
+
+#: So many names of stale prices are enough to make the point.
+_NAMED = 3
+
+
+def warnings(
+    workload: Workload, chosen: Option | None, packing: Packing | None, market: Market
+) -> Iterator[str]:
+    """The warnings, the weightiest first."""
+    if workload.consumption is None:
+        yield (
+            "State how fast the model trains (330 images/s, or 80 min/epoch). Without it, time and cost are "
+            "the least they can be, and another answer may be right."
+        )
+    if packing is not None and (chosen is None or not chosen.packed):
+        yield _pack(workload, packing)
+    if chosen is None:
+        return
+    if chosen.source is SourceKind.S3_FAST_FILE and workload.access is Access.RANDOM and not chosen.packed:
+        yield (
+            "FastFile serves random reads, each by a request to S3 of its own. Try it on a part of the data "
+            "first; a file system answers random reads in under a millisecond."
+        )
+    if chosen.source is SourceKind.S3_PIPE:
+        yield "Pipe mode is an older mode: the script reads a named pipe, front to back, instead of files."
+    if chosen.source is SourceKind.S3_FILE and (workload.spot or workload.restarts):
+        yield "After each Spot interruption File mode downloads the dataset anew, and that is billed."
+    if chosen.kept:
+        yield (
+            "A kept file system bills all month, used or not, and Scratch 2 keeps no second copy: S3 must "
+            "stay the home of the data."
+        )
+    if workload.location is Location.ELSEWHERE:
+        yield (
+            "The data must be copied to S3 first. If it cannot be, the script can read it from where it is: "
+            "give the job no channel, the rights and the network, and record the data's version in tags."
+        )
+    if chosen.cost.at_least:
+        names = ", ".join(item.name for item in chosen.cost.unknown)
+        yield (
+            f'Not known in {workload.region}: the price of {names}. What costs "at least" leaves it out; '
+            f'what costs "about", and the ranking, takes {_borrowed(workload, chosen)}.'
+        )
+    yield from _stale(chosen, market)
+
+
+def _borrowed(workload: Workload, chosen: Option) -> str:
+    own = training(workload.instance_type)
+    keys = {item.price.key for item in chosen.compared.line_items if item.price}
+    return "another Region's price" if own in keys else f"the price of {COMMON_INSTANCE} for the instance"
+
+
+def _pack(workload: Workload, packing: Packing) -> str:
+    gains = f"{money(packing.saved)} a run" if packing.saved > 0 else ""
+    if packing.saved_seconds > 1:
+        gains += f"{' and ' if gains else ''}{seconds(packing.saved_seconds)}"
+    mean = si_bytes(workload.mean_file_bytes)
+    small = f"The files are small ({mean} on average, {count(workload.files)} of them)"
+    if not gains:
+        return (
+            f"{small}. Packing them would bring nothing with this job: it is not the reading that holds it."
+        )
+    each = si_bytes(workload.size_bytes / packing.files)
+    ordered = " and read in order" if workload.access is Access.RANDOM else ""
+    return (
+        f"{small}. Packed into {count(packing.files)} files of about {each} (TFRecord, WebDataset, "
+        f"RecordIO){ordered}, {packing.option.source} would be best and save {gains}."
+    )
+
+
+def _stale(chosen: Option, market: Market) -> Iterator[str]:
+    stale = [item for item in chosen.cost.line_items if item.price and item.price.stale(market.on)]
+    if not stale:
+        return
+    oldest = min(item.price.date for item in stale if item.price)
+    more = f" and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
+    names = ", ".join(item.name for item in stale[:_NAMED])
+    yield (
+        f"Prices older than 180 days: {names}{more}, the oldest of {oldest}. "
+        "`trainfeed prices refresh` reads today's."
+    )
