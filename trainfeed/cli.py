@@ -202,13 +202,13 @@ def recommend(  # noqa: PLR0917 - click passes them by name
     write: Path | None,
     **fields: str | None,
 ) -> None:
-    r"""Say which data source suits a training job, why, how long it takes, and what it costs.
+    """Say which data source suits a training job, why, how long it takes, and what it costs.
 
     State the job in a file, or by options; options go before the file. Needs no AWS account.
 
     \b
       trainfeed recommend --size "54 GB" --files 1500000 --epochs 10 --instance-type ml.g5.2xlarge
-    """
+    """  # noqa: D301 - click's mark for lines that stay as they are
     from trainfeed import decide
     from trainfeed.prices import BookError
     from trainfeed.report.job_file import NotDeployableError, job_file
