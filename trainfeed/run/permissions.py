@@ -81,6 +81,7 @@ DEPLOYING = (
         resource=_BUCKET,
         actions=(
             "s3:CreateBucket",
+            "s3:PutBucketLogging",
             "s3:PutBucketPolicy",
             "s3:DeleteBucketPolicy",
             "s3:PutBucketOwnershipControls",
@@ -109,6 +110,9 @@ DEPLOYING = (
             "iam:DeleteRolePolicy",
             "iam:TagRole",
             "iam:UntagRole",
+            "iam:UpdateAssumeRolePolicy",
+            "iam:ListRolePolicies",
+            "iam:ListAttachedRolePolicies",
         ),
     ),
     Rights(
@@ -172,8 +176,10 @@ DEPLOYING = (
             "ec2:CreateTags",
             "ec2:DeleteTags",
             "ec2:DescribeAvailabilityZones",
+            "ec2:DescribeNetworkAcls",
             "ec2:DescribeNetworkInterfaces",
             "ec2:DescribeRouteTables",
+            "ec2:DescribeSecurityGroupRules",
             "ec2:DescribeSecurityGroups",
             "ec2:DescribeSubnets",
             "ec2:DescribeVpcAttribute",

@@ -39,11 +39,17 @@ def _row(item: LineItem, answer: Recommendation) -> Markup:
     return element(
         "tr",
         element("td", item.name, *share),
-        element("td", f"{float(item.quantity):,.4g} {item.unit}"),
+        element("td", _quantity(item)),
         element("td", "unknown" if item.rate is None else f"${item.rate.normalize():f}"),
         element("td", "unknown" if item.amount is None else money(item.amount)),
         _seen(item, answer),
     )
+
+
+def _quantity(item: LineItem) -> str:
+    # "1.53 × 1,000 requests", for the unit begins with a number of its own.
+    times = "× " if item.unit[0].isdigit() else ""
+    return f"{float(item.quantity):,.4g} {times}{item.unit}"
 
 
 def _seen(item: LineItem, answer: Recommendation) -> Markup:
