@@ -22,6 +22,15 @@ from trainfeed_constructs.network import Network
 #: file system's own servers. Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
 PORTS = ((988, 988), (1018, 1023))
 
+_PORT_RULES: dict[str, dict[str, Any]] = {
+    str(first): {"ip_protocol": "tcp", "from_port": first, "to_port": last, "description": "Lustre"}
+    for first, last in PORTS
+}
+
+#: What EFA needs in place of ports.
+#: Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html#efa-security-groups
+_EFA_RULES: dict[str, dict[str, Any]] = {"All": {"ip_protocol": "-1", "description": "Lustre with EFA"}}
+
 #: The version on which data repository associations work and which current clients can mount.
 #: Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/lustre-client-matrix.html
 LUSTRE_VERSION = "2.15"
@@ -123,6 +132,8 @@ class LustreFileSystem(LustreAccess):
         scratch = configuration.deployment_type.startswith("SCRATCH")
         self._removal = removal_policy or (RemovalPolicy.DESTROY if scratch else RemovalPolicy.RETAIN)
 
+        self._efa = configuration.efa_enabled
+        self._traffic = "all traffic" if self._efa else "TCP 988 and 1018-1023"
         rules = None
         if security_group_id is None:
             security_group_id, rules = self._security_group(network)
@@ -237,7 +248,8 @@ class LustreFileSystem(LustreAccess):
             self,
             "SecurityGroup",
             vpc_id=network.vpc_id,
-            group_description="FSx for Lustre: 988 and 1018-1023, with the training jobs and within itself",
+            group_description=f"FSx for Lustre: {self._traffic.removeprefix('TCP ')}, with the training jobs "
+            "and within itself",
             # Without any rule of its own a new group gets one that lets everything out.
             security_group_egress=[
                 aws_ec2.CfnSecurityGroup.EgressProperty(
@@ -256,25 +268,19 @@ class LustreFileSystem(LustreAccess):
         else:
             Annotations.of(self).add_info_v2(
                 "trainfeed:EXISTING-JOBS-GROUP",
-                f"No rule is added to the existing security group {jobs}. It must let TCP 988 and 1018-1023 "
+                f"No rule is added to the existing security group {jobs}. It must let {self._traffic} "
                 "through to and from the file system's group.",
             )
         return servers, rules
 
     def _open(self, scope: Construct, peer: str, group: str, other: str) -> None:
-        for first, last in PORTS:
-            port: dict[str, Any] = {
-                "ip_protocol": "tcp",
-                "from_port": first,
-                "to_port": last,
-                "description": "Lustre",
-            }
+        for name, port in (_EFA_RULES if self._efa else _PORT_RULES).items():
             for rule in (
                 aws_ec2.CfnSecurityGroupIngress(
-                    scope, f"From{peer}{first}", group_id=group, source_security_group_id=other, **port
+                    scope, f"From{peer}{name}", group_id=group, source_security_group_id=other, **port
                 ),
                 aws_ec2.CfnSecurityGroupEgress(
-                    scope, f"To{peer}{first}", group_id=group, destination_security_group_id=other, **port
+                    scope, f"To{peer}{name}", group_id=group, destination_security_group_id=other, **port
                 ),
             ):
                 self._keep(rule)

@@ -15,6 +15,13 @@ FILE_SYSTEM = "AWS::FSx::FileSystem"
 LINK = "AWS::FSx::DataRepositoryAssociation"
 INGRESS, EGRESS = "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"
 DATA = S3Link(uri=S3Uri("bucket", "data"), path="/data")
+EFA = {
+    "deployment_type": "PERSISTENT_2",
+    "per_unit_storage_throughput": 1000,
+    "storage_capacity_gib": 4800,
+    "metadata_mode": "AUTOMATIC",
+    "efa_enabled": True,
+}
 OUT = S3Link(
     uri=S3Uri("bucket", "out"),
     path="/out",
@@ -118,6 +125,20 @@ def test_the_rules_pass_the_check_by_which_fsx_judges_security_groups(make, foun
 
     paths = LustrePaths(file_system=(group("sg-servers"),), clients=(group("sg-jobs"),), cidr="10.42.0.0/20")
     assert check(LUSTRE_PATH_RULES, paths) == ()
+
+
+def test_with_efa_all_traffic_is_open_both_ways_by_group_and_the_file_system_made_after(make, found, only):
+    make(**EFA)
+
+    wanted = {("sg-servers", "sg-servers"), ("sg-servers", "sg-jobs"), ("sg-jobs", "sg-servers")}
+    for way, peer in ((INGRESS, "SourceSecurityGroupId"), (EGRESS, "DestinationSecurityGroupId")):
+        rules = [body["Properties"] for body in found(way).values()]
+        assert {rule["IpProtocol"] for rule in rules} == {"-1"}
+        assert not any("FromPort" in rule or "CidrIp" in rule for rule in rules)
+        assert {(as_text(rule["GroupId"]), as_text(rule[peer])) for rule in rules} == wanted
+        assert len(rules) == len(wanted)
+    assert {*found(INGRESS), *found(EGRESS)} <= set(only(FILE_SYSTEM)[1]["DependsOn"])
+    assert only(FILE_SYSTEM)[1]["Properties"]["LustreConfiguration"]["EfaEnabled"] is True
 
 
 def test_the_servers_group_lets_nothing_else_out(make, only):
@@ -225,6 +246,16 @@ def test_no_rule_is_added_where_the_file_systems_group_was_there_before(stack, n
 
     assert only(FILE_SYSTEM)[1]["Properties"]["SecurityGroupIds"] == ["sg-mine"]
     assert {body["Type"] for body in found().values()} == {FILE_SYSTEM, "AWS::SSM::Parameter"}
+
+
+def test_the_note_on_an_existing_group_of_jobs_asks_for_what_efa_needs(stack):
+    network = TrainingNetwork.from_network_attributes(
+        stack, "Network", vpc_id="vpc-1", subnet_id="subnet-1", security_group_id="sg-jobs"
+    )
+    LustreFileSystem(stack, "FileSystem", network=network, configuration=LustreConfiguration(**EFA))
+
+    note = Match.string_like_regexp("sg-jobs. It must let all traffic through")
+    Annotations.from_stack(stack).has_info("/Stack/FileSystem", note)
 
 
 def test_no_rule_is_added_to_an_existing_group_of_jobs_and_a_note_says_so(stack, found):

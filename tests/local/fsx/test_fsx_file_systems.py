@@ -100,6 +100,25 @@ def test_the_ports_among_the_servers(lab, ports, refused):
     assert "do not permit Lustre LNET network traffic on port 988" in says
 
 
+def test_efa_needs_all_traffic_by_the_id_of_the_group(lab):
+    efa = {**P2, "PerUnitStorageThroughput": 1000, "EfaEnabled": True}
+    efa["MetadataConfiguration"] = {"Mode": "AUTOMATIC"}
+    request = lab.request(efa, StorageCapacity=4800)
+    group = lab.group
+    itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]
+
+    # Lustre's ports, then all traffic in, while all traffic leaves by addresses alone.
+    for missing in (f"out of {group} to {group}; into {group} from {group}", f"out of {group} to {group}"):
+        code, says = lab.refusal(lab.fsx.create_file_system, **request)
+        assert code == "InvalidNetworkSettings"
+        assert "Insufficient security group permissions to create an EFA-enabled file system" in says
+        assert f"Missing: {missing}. Add" in says
+        if ";" in missing:
+            lab.ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=itself)
+    lab.ec2.authorize_security_group_egress(GroupId=group, IpPermissions=itself)
+    assert lab.fsx.create_file_system(**request)["FileSystem"]["LustreConfiguration"]["EfaEnabled"] is True
+
+
 def test_the_servers_of_two_groups_reach_each_other_through_either(lab):
     one, other = lab.empty_group("one"), lab.empty_group("other")
     lab.let_in(one, other, (988, 988), (1018, 1023))

@@ -19,6 +19,8 @@ from trainfeed.local.fsx.repository import Repository, RepositoryError
 from trainfeed.local.fsx.requests import configuration, judge, s3_uri
 from trainfeed.local.fsx.resources import RUNNING, FileSystem, Resources, arn, new_id, now, tag_map
 from trainfeed.local.service import ApiError, Operation
+from trainfeed.rules.efa import RULES as EFA_RULES
+from trainfeed.rules.efa import EfaPaths
 from trainfeed.rules.lustre import GROWTH_RULES, RULES, LustreGrowth
 from trainfeed.sources import DataEvent
 
@@ -83,7 +85,7 @@ class FileSystems:
                 raise ApiError("BadRequest", f"{foreign} cannot be applied to create a LUSTRE file system.")
         asked = configuration(request, region=ministack.region())
         judge(RULES, asked, "fsx:CreateFileSystem")
-        groups = self._check_network(request)
+        groups = self._check_network(request, efa=asked.efa_enabled)
         self._check_quota(request)
         repository = self._check_import_path(request)
 
@@ -112,7 +114,7 @@ class FileSystems:
         ministack.later(self._durations.file_system_create, self._finish_creation, made)
         return made
 
-    def _check_network(self, request: dict[str, Any]) -> list[str]:
+    def _check_network(self, request: dict[str, Any], *, efa: bool) -> list[str]:
         subnet_id = request["SubnetIds"][0]
         home = ministack.subnet(subnet_id)
         groups = request.get("SecurityGroupIds") or (
@@ -127,6 +129,8 @@ class FileSystems:
                 "or the provided security groups do not permit Lustre LNET network traffic on port 988. "
                 f"Closed: {between}. Open TCP 988 and 1018-1023 in and out within the file system's groups.",
             )
+        if efa:
+            judge(EFA_RULES, EfaPaths(file_system=side.groups), "fsx:CreateFileSystem")
         return groups
 
     def _check_quota(self, request: dict[str, Any]) -> None:
