@@ -7,7 +7,18 @@ from functools import cached_property
 from typing import Any
 
 import jsii
-from aws_cdk import Annotations, CfnResource, CfnTag, RemovalPolicy, Stack, aws_ec2, aws_fsx, aws_iam, aws_ssm
+from aws_cdk import (
+    Annotations,
+    CfnResource,
+    CfnTag,
+    RemovalPolicy,
+    Stack,
+    Token,
+    aws_ec2,
+    aws_fsx,
+    aws_iam,
+    aws_ssm,
+)
 from constructs import Construct
 
 from trainfeed import names
@@ -207,10 +218,10 @@ class LustreFileSystem(LustreAccess):
 
     def _associations(self, links: Iterable[S3Link]) -> CfnResource | None:
         last: CfnResource | None = None
-        for link in links:
+        for number, link in enumerate(links):
             association = _Association(
                 self,
-                f"Link{link.path}".replace("/", "-").rstrip("-"),
+                _link_id(number, link.path),
                 file_system_id=self.file_system_id,
                 file_system_path=link.path,
                 data_repository_path=f"s3://{link.uri.bucket}/{link.uri.folder}",
@@ -289,6 +300,13 @@ class LustreFileSystem(LustreAccess):
         """Without its rules and links, a file system that outlives its stack would be of no use."""
         if self._removal is not RemovalPolicy.DESTROY:
             resource.apply_removal_policy(self._removal)
+
+
+def _link_id(number: int, path: str) -> str:
+    """A construct id for each path, no two alike: `Link-data` for /data."""
+    if Token.is_unresolved(path):
+        return f"Link{number}"
+    return "Link" + path.rstrip("/").replace("%", "%25").replace("-", "%2D").replace("/", "-")
 
 
 def _policies(link: S3Link) -> _Association.S3Property | None:

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from aws_cdk import RemovalPolicy, aws_ec2, aws_iam
+from aws_cdk import CfnParameter, RemovalPolicy, aws_ec2, aws_iam
 from aws_cdk.assertions import Annotations, Match
 
 from trainfeed.rules.lustre import LustreConfiguration
@@ -185,6 +185,19 @@ def test_a_link_renders_everything_it_says(make, found):
     assert said["/out"]["BatchImportMetaDataOnCreate"] is False
     assert said["/out"]["S3"] == {"AutoExportPolicy": {"Events": ["NEW", "CHANGED"]}}
     assert said["/data"]["ImportedFileChunkSize"] == 1024
+
+
+def test_each_path_has_an_id_of_its_own_and_that_of_a_plain_folder_never_changes(stack, make, found):
+    plain = ("/data", "/out")
+    others = ("/a/b", "/a-b", "/a%2Db", "/a/-b", "/a-/b", CfnParameter(stack, "Path").value_as_string)
+    paths = (*plain, *others)
+    file_system = make(*(S3Link(uri=S3Uri("bucket", str(n)), path=path) for n, path in enumerate(paths)))
+
+    ids = {child.node.id for child in file_system.node.children}
+    assert {"Link-data", "Link-out"} <= ids
+    said = [body["Properties"]["FileSystemPath"] for body in found(LINK).values()]
+    assert len(said) == len(paths)
+    assert {"Ref": "Path"} in said
 
 
 def test_auto_import_is_there_when_asked_for(make, found):
