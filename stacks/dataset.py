@@ -1,12 +1,10 @@
 """The stack of the buckets: the data, and what jobs leave behind."""
 
-from dataclasses import dataclass
-from typing import Self
-
 from aws_cdk import CfnOutput, Environment, Fn, aws_s3
 from constructs import Construct
 
-from stacks.settings import DATASET, OUTPUT, DatasetSettings
+from stacks.asked import Locations
+from stacks.settings import DatasetSettings
 from stacks.tagged_stack import TaggedStack
 from trainfeed.sources import S3Uri
 from trainfeed_constructs import DatasetBucket
@@ -16,35 +14,12 @@ STACK = "DatasetStack"
 _DATA, _OUTPUT = (f"{STACK}:{name}" for name in ("DataBucket", "OutputBucket"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Locations:
-    """Where in S3 the dataset lies, and where everything else goes."""
-
-    dataset: S3Uri
-    output_bucket: str
-
-    @classmethod
-    def of(cls, settings: DatasetSettings) -> Self:
-        """The buckets of DatasetStack, or the existing ones, as another stack sees them."""
-        return cls(
-            dataset=S3Uri(settings.data_bucket or Fn.import_value(_DATA), settings.prefix),
-            output_bucket=settings.output_bucket or Fn.import_value(_OUTPUT),
-        )
-
-    def find(self, uri: str) -> S3Uri:
-        """Where the `uri` of a link or a channel leads."""
-        named = {DATASET: self.dataset, OUTPUT: S3Uri(self.output_bucket, "out")}
-        return named[uri] if uri in named else S3Uri.parse(uri)
-
-    @property
-    def models(self) -> S3Uri:
-        """Where jobs leave model and output."""
-        return S3Uri(self.output_bucket, "outputs")
-
-    @property
-    def code(self) -> S3Uri:
-        """Where the packed scripts of runs lie."""
-        return S3Uri(self.output_bucket, "code")
+def locations(settings: DatasetSettings) -> Locations:
+    """The buckets of DatasetStack, or the existing ones, as another stack sees them."""
+    return Locations(
+        dataset=S3Uri(settings.data_bucket or Fn.import_value(_DATA), settings.prefix),
+        output_bucket=settings.output_bucket or Fn.import_value(_OUTPUT),
+    )
 
 
 class DatasetStack(TaggedStack):

@@ -3,13 +3,11 @@
 from aws_cdk import CfnOutput, Environment, RemovalPolicy
 from constructs import Construct
 
-from stacks.dataset import Locations
+from stacks import asked
 from stacks.network import shared_network
 from stacks.settings import LustreSettings, NetworkSettings
 from stacks.tagged_stack import TaggedStack
 from trainfeed import names
-from trainfeed.rules.lustre import LustreConfiguration
-from trainfeed.sources import S3Link
 from trainfeed_constructs import LustreFileSystem
 
 
@@ -23,7 +21,7 @@ class FsxLustreStack(TaggedStack):
         name: str,
         settings: LustreSettings,
         network: NetworkSettings,
-        locations: Locations,
+        locations: asked.Locations,
         env: Environment,
     ) -> None:
         """Define the stack.
@@ -45,7 +43,7 @@ class FsxLustreStack(TaggedStack):
             "FileSystem",
             name=name,
             network=shared_network(self, "Network", network),
-            configuration=_configuration(settings, locations),
+            configuration=asked.file_system(settings, locations),
             security_group_id=settings.security_group_id,
             removal_policy=(settings.removal and RemovalPolicy[settings.removal.upper()]) or None,
         )
@@ -53,19 +51,3 @@ class FsxLustreStack(TaggedStack):
         CfnOutput(
             self, "MountName", value=file_system.mount_name, description="The first part of every path on it"
         )
-
-
-def _configuration(settings: LustreSettings, locations: Locations) -> LustreConfiguration:
-    if settings.metadata_iops is not None:
-        metadata_mode = "USER_PROVISIONED"
-    else:
-        # It can only be chosen when the file system is made, and costs nothing.
-        metadata_mode = "AUTOMATIC" if settings.deployment_type == "PERSISTENT_2" else None
-    return LustreConfiguration(
-        **settings.model_dump(exclude={"type", "links", "security_group_id", "removal"}),
-        metadata_mode=metadata_mode,
-        links=tuple(
-            S3Link(uri=locations.find(link.uri), **link.model_dump(exclude={"uri"}))
-            for link in settings.links
-        ),
-    )

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from aws_cdk import Annotations, App, Environment, Stack
 
-from stacks.dataset import DatasetStack, Locations
+from stacks.dataset import DatasetStack, locations
 from stacks.fsx_lustre import FsxLustreStack
 from stacks.network import NetworkStack
 from stacks.settings import Settings, locate, read
@@ -38,7 +38,7 @@ def build(app: App, file: YamlFile[Settings]) -> None:
     env = Environment(
         account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
     )
-    locations = Locations.of(settings.dataset)
+    places = locations(settings.dataset)
     network: Stack | None = None
     dataset: Stack | None = None
     if settings.sources and settings.network.existing is None:
@@ -53,14 +53,14 @@ def build(app: App, file: YamlFile[Settings]) -> None:
     for name, source in settings.sources.items():
         with faults.at("sources", name):
             stack = FsxLustreStack(
-                app, name=name, settings=source, network=settings.network, locations=locations, env=env
+                app, name=name, settings=source, network=settings.network, locations=places, env=env
             )
             uses_dataset = any(settings.dataset.is_new(link.uri) for link in source.links)
             _depend(stack, network, dataset if uses_dataset else None)
             sources[name] = stack
     for name, job in settings.jobs.items():
         with faults.at("jobs", name):
-            stack = TrainingJobStack(app, name=name, settings=job, locations=locations, env=env)
+            stack = TrainingJobStack(app, name=name, settings=job, locations=places, env=env)
             uses_dataset = any(settings.dataset.is_new(uri) for uri in job.uris)
             _depend(
                 stack, *(sources.get(source) for source in job.sources), dataset if uses_dataset else None

@@ -3,12 +3,10 @@
 from aws_cdk import Aws, CfnMapping, CfnOutput, Environment, Token
 from constructs import Construct
 
-from stacks.dataset import Locations
-from stacks.settings import FileSystemChannel, JobSettings, S3Channel
+from stacks import asked
+from stacks.settings import JobSettings
 from stacks.tagged_stack import TaggedStack
 from trainfeed import images, names
-from trainfeed.job import TrainingJob
-from trainfeed.sources import Channel, LustreSource, S3Source
 from trainfeed_constructs import TrainingJobTemplate
 
 
@@ -21,7 +19,7 @@ class TrainingJobStack(TaggedStack):
         *,
         name: str,
         settings: JobSettings,
-        locations: Locations,
+        locations: asked.Locations,
         env: Environment,
     ) -> None:
         """Define the stack.
@@ -41,20 +39,7 @@ class TrainingJobStack(TaggedStack):
         template = TrainingJobTemplate(
             self,
             "Job",
-            job=TrainingJob(
-                name=name,
-                image=settings.image or self._default_image(),
-                channels=tuple(
-                    Channel(name=channel, source=_source(stated, locations))
-                    for channel, stated in settings.channels.items()
-                ),
-                output=locations.models,
-                code=locations.code,
-                **settings.model_dump(
-                    include={"instance_type", "instance_count", "volume_size_gib", "hyperparameters"}
-                ),
-                max_run_seconds=settings.max_runtime_seconds,
-            ),
+            job=asked.job(name, settings, locations, image=settings.image or self._default_image()),
         )
         CfnOutput(self, "Run", value=f"trainfeed run {name} --script PATH", description="How to run the job")
         CfnOutput(
@@ -73,9 +58,3 @@ class TrainingJobStack(TaggedStack):
             for region in images.images()["scikit-learn"].registries
         }
         return CfnMapping(self, "Images", mapping=registries).find_in_map(Aws.REGION, "Uri")
-
-
-def _source(channel: S3Channel | FileSystemChannel, locations: Locations) -> S3Source | LustreSource:
-    if isinstance(channel, S3Channel):
-        return S3Source(uri=locations.find(channel.uri), mode=channel.mode)
-    return LustreSource(facts=channel.source, path=channel.path, access=channel.access)

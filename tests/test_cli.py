@@ -112,7 +112,9 @@ def test_check_tells_all_it_finds_and_fails_on_errors(trainfeed: Command, tmp_pa
     assert (code, "zone_id" in said) == (1, True)
 
 
-def test_check_passes_what_can_be_deployed(trainfeed: Command, aws: Any, tmp_path: Path) -> None:
+@pytest.fixture
+def check(trainfeed: Command, aws: Any, tmp_path: Path) -> Callable[[str], tuple[int, str]]:
+    """Runs `trainfeed check` on settings, in an account that is ready for them, with data in `mine`."""
     aws.client("ssm").put_parameter(Name="/cdk-bootstrap/hnb659fds/version", Value="30", Type="String")
     iam, role = aws.client("iam"), "cdk-hnb659fds-cfn-exec-role-123456789012-us-east-1"
     trust = {
@@ -124,13 +126,71 @@ def test_check_passes_what_can_be_deployed(trainfeed: Command, aws: Any, tmp_pat
     iam.create_role(RoleName=role, AssumeRolePolicyDocument=json.dumps(policy))
     iam.attach_role_policy(RoleName=role, PolicyArn="arn:aws:iam::aws:policy/AdministratorAccess")
     aws.client("s3").create_bucket(Bucket="mine")
-    aws.client("s3").put_object(Bucket="mine", Key="data/1.png", Body=b"x")
-    settings = tmp_path / "settings.yaml"
-    settings.write_text("dataset: {data_bucket: mine}\nsources: {fsx-lustre: {}}\njobs: {}\n")
-    assert outcome(trainfeed("check", str(settings))) == (
+    for key in ("data/1.png", "data/deep/2.png"):
+        aws.client("s3").put_object(Bucket="mine", Key=key, Body=b"x")
+
+    def run(text: str) -> tuple[int, str]:
+        settings = tmp_path / "settings.yaml"
+        settings.write_text(text)
+        return outcome(trainfeed("check", str(settings)))
+
+    return run
+
+
+def source(*lines: str) -> str:
+    return "".join(("sources:\n  fsx-lustre:\n    type: fsx-lustre\n", *(f"    {line}\n" for line in lines)))
+
+
+PERSISTENT = ("deployment_type: PERSISTENT_2", "per_unit_storage_throughput: 1000")
+DEPLOYABLE = [
+    "dataset: {data_bucket: mine}\n" + source(),
+    "dataset: {data_bucket: mine}\nsources: {fsx-lustre: {}}\njobs: {}\n",
+    source(),  # whose buckets are still to be made
+    source(
+        "deployment_type: PERSISTENT_1",
+        "storage_type: HDD",
+        "storage_capacity_gib: 1800",
+        "per_unit_storage_throughput: 40",
+        "drive_cache_type: READ",
+    ),
+    source(*PERSISTENT, "metadata_iops: 1500", "kms_key_id: alias/ours"),
+    source(*PERSISTENT, "efa_enabled: true", "storage_capacity_gib: 4800"),
+    "jobs: {j: {channels: {c: {source: s3}}}}\n",
+]
+REFUSED = [
+    (source("kms_key_id: alias/ours"), ["LUSTRE-KMS"]),
+    (source(*PERSISTENT, "efa_enabled: true"), ["LUSTRE-EFA"]),
+    (source(*PERSISTENT, "metadata_iops: 1234"), ["LUSTRE-METADATA"]),
+    (
+        source(
+            "links: [{path: /d, uri: 's3://mine/data'}, {path: /d/deep, uri: 's3://mine/data/deep'}]",
+        ),
+        ["LINK-PATH-OVERLAP", "LINK-S3-OVERLAP"],
+    ),
+    (source("links: [{path: /d, uri: 's3://mine/data', auto_export: [NEW]}]"), ["LINK-EXPORT-OVERWRITES"]),
+    (source("links: [{path: /d, uri: 's3://Mine/data'}]"), ["LINK-BUCKET"]),
+    (
+        "jobs: {j: {channels: {" + ", ".join(f"c{n}: {{source: s3}}" for n in range(20)) + "}}}\n",
+        ["JOB-CHANNELS"],
+    ),
+]
+
+
+@pytest.mark.parametrize("settings", DEPLOYABLE)
+def test_check_passes_what_can_be_deployed(check: Callable[[str], tuple[int, str]], settings: str) -> None:
+    assert check(settings) == (
         0,
         "arn:aws:iam::123456789012:root in us-east-1\nThis can be deployed: cdk deploy --all\n",
     )
+
+
+@pytest.mark.parametrize(("settings", "rules"), REFUSED)
+def test_check_refuses_what_aws_would_refuse(
+    check: Callable[[str], tuple[int, str]], settings: str, rules: list[str]
+) -> None:
+    code, said = check(settings)
+    assert code == 1
+    assert re.findall(r"^ +([A-Z0-9-]+), https:", said, re.MULTILINE) == rules, said
 
 
 def test_what_is_left_is_listed_and_deleted_by_name(trainfeed: Command, aws: Any) -> None:
@@ -217,3 +277,13 @@ def test_the_local_aws_from_start_to_stop(folder: Path) -> None:
     code, said = call(folder, "local", "env")
     assert code == 1
     assert "trainfeed local start" in said
+
+
+def test_where_no_local_aws_runs_its_environment_fails_in_the_shell_and_changes_nothing(folder: Path) -> None:
+    command = shlex.join(TRAINFEED)
+    shell = f'export AWS_PROFILE=mine; eval "$({command} local env)" && echo deployed; echo $AWS_PROFILE'
+    done = subprocess.run(
+        ["bash", "-c", shell], cwd=folder, env=_environment(), check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "mine\n"
+    assert "trainfeed local start" in done.stderr

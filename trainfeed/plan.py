@@ -5,66 +5,69 @@ Stands beside the command line: it knows the settings of the app and what `run` 
 
 from botocore.exceptions import ClientError
 
-from stacks.settings import DATASET, OUTPUT, S3Channel, Settings
-from trainfeed.rules.lustre import LustreConfiguration
-from trainfeed.run.aws import Client, code
+from stacks import asked
+from stacks.settings import JobSettings, Settings
+from trainfeed import images
+from trainfeed.job import TrainingJob, requested
+from trainfeed.rules.rule import defer
+from trainfeed.run.aws import Client, UserError, code
 from trainfeed.run.preflight import ExistingNetwork, FileSystemPlan, Plan
-from trainfeed.sources import S3Link, S3Source, S3Uri
+from trainfeed.sources import S3Uri
 
 #: The stack of the buckets, and its outputs that name them.
 _STACK, _DATA, _OUTPUT = "DatasetStack", "DataBucket", "OutputBucket"
 
+#: How the names of buckets begin that are still to be made.
+_UNMADE = "${" + _STACK
+
 
 def of(settings: Settings, client: Client) -> Plan:
-    """The plan that follows from settings; links to buckets that are still to be made are left out."""
-    places = _places(settings, client)
+    """The plan that follows from settings; buckets that are still to be made are marked as unresolved.
+
+    Raises:
+        UserError: a job names no image, and AWS has none in the Region.
+    """
+    locations = _locations(settings, client)
     existing = settings.network.existing
-    return Plan(
+    region = client("sts").meta.region_name
+    jobs = [_job(name, job, locations, region) for name, job in settings.jobs.items()]
+    plan = Plan(
         zone_id=settings.network.zone_id,
         network=ExistingNetwork(**existing.model_dump()) if existing else None,
         buckets=tuple(filter(None, (settings.dataset.data_bucket, settings.dataset.output_bucket))),
         file_systems=tuple(
             FileSystemPlan(
-                configuration=LustreConfiguration(
-                    storage_capacity_gib=source.storage_capacity_gib,
-                    deployment_type=source.deployment_type,
-                    storage_type=source.storage_type,
-                    per_unit_storage_throughput=source.per_unit_storage_throughput,
-                    links=tuple(
-                        S3Link(uri=uri, **link.model_dump(exclude={"uri"}))
-                        for link in source.links
-                        if (uri := _find(link.uri, places))
-                    ),
-                ),
+                configuration=asked.file_system(source, locations),
                 security_group_id=source.security_group_id,
             )
             for source in settings.sources.values()
         ),
-        s3_sources=tuple(
-            S3Source(uri=uri, mode=channel.mode)
-            for job in settings.jobs.values()
-            for channel in job.channels.values()
-            if isinstance(channel, S3Channel) and (uri := _find(channel.uri, places))
-        ),
-        instances=max((job.instance_count for job in settings.jobs.values()), default=1),
+        jobs=tuple(map(requested, jobs)),
+        s3_sources=asked.s3_sources(jobs),
+    )
+    return defer(plan, _is_unmade)
+
+
+def _job(name: str, settings: JobSettings, locations: asked.Locations, region: str) -> TrainingJob:
+    try:
+        image = settings.image or images.scikit_learn(region)
+    except ValueError as error:
+        raise UserError(f"jobs.{name}: {error}") from None
+    return asked.job(name, settings, locations, image=image)
+
+
+def _locations(settings: Settings, client: Client) -> asked.Locations:
+    """Where `dataset` and `output` are: in existing buckets, or in those of a deployed DatasetStack."""
+    made = _outputs(client)
+    data, output = (made.get(name, f"{_UNMADE}:{name}}}") for name in (_DATA, _OUTPUT))
+    return asked.Locations(
+        dataset=S3Uri(settings.dataset.data_bucket or data, settings.dataset.prefix),
+        output_bucket=settings.dataset.output_bucket or output,
     )
 
 
-def _places(settings: Settings, client: Client) -> dict[str, S3Uri]:
-    """Where `dataset` and `output` are: in existing buckets, or in those of a deployed DatasetStack."""
-    made = _outputs(client)
-    data = settings.dataset.data_bucket or made.get(_DATA)
-    output = settings.dataset.output_bucket or made.get(_OUTPUT)
-    places = {}
-    if data:
-        places[DATASET] = S3Uri(data, settings.dataset.prefix)
-    if output:
-        places[OUTPUT] = S3Uri(output, "out")
-    return places
-
-
-def _find(uri: str, places: dict[str, S3Uri]) -> S3Uri | None:
-    return places.get(uri) if uri in (DATASET, OUTPUT) else S3Uri.parse(uri)
+def _is_unmade(value: object) -> bool:
+    return isinstance(value, str) and _UNMADE in value
 
 
 def _outputs(client: Client) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trainfeed.rules.job_request import JobRequest
 from trainfeed.rules.lustre import LustreConfiguration
 from trainfeed.run.preflight import ExistingNetwork, FileSystemPlan, Plan, examine
 from trainfeed.sources import S3Link, S3Source, S3Uri
@@ -52,6 +53,10 @@ def file_system(group: str | None = None, *links: S3Link, capacity: int = 1200) 
     return FileSystemPlan(configuration=configuration, security_group_id=group)
 
 
+def job(*, instances: int = 1) -> JobRequest:
+    return JobRequest(output="s3://outputs/models", instance_count=instances)
+
+
 def bucket(aws: Any, *keys: str, name: str = "datasets", **put: Any) -> S3Uri:
     s3 = aws.client("s3")
     s3.create_bucket(Bucket=name)
@@ -90,7 +95,7 @@ def test_the_zone(aws: Any, zone: str, found: set[str]) -> None:
 )
 def test_an_existing_network(aws: Any, given: dict[str, Any], instances: int, found: set[str]) -> None:
     existing, group = network(aws, **given)
-    plan = Plan(network=existing, file_systems=(file_system(group),), instances=instances)
+    plan = Plan(network=existing, file_systems=(file_system(group),), jobs=(job(instances=instances),))
     assert ids(aws, plan) == found
 
 

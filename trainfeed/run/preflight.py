@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 
 from botocore.exceptions import ClientError
 
-from trainfeed.rules import account, data, lustre, network
-from trainfeed.rules.rule import Finding, check
+from trainfeed.rules import account, data, job, lustre, network, s3_link
+from trainfeed.rules.job_request import JobRequest
+from trainfeed.rules.rule import Finding, check, known
+from trainfeed.rules.s3 import bucket_fault
 from trainfeed.run import dataset_facts, network_facts, permissions
 from trainfeed.run.aws import Client, UserError, code
-from trainfeed.sources import S3Source
+from trainfeed.sources import S3Source, S3Uri
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +43,22 @@ class Plan:
         zone_id: the zone asked for, None for the account's first.
         network: the existing network, None where a new one is made.
         buckets: existing buckets, by name.
-        file_systems: with links to buckets that exist already; others cannot be looked at yet.
-        s3_sources: what jobs read straight from buckets that exist already.
-        instances: the most that one job takes.
+        file_systems: with their links, of which those to buckets that exist already can be looked at.
+        jobs: what is to be run.
+        s3_sources: what jobs read straight from S3.
     """
 
     zone_id: str | None = None
     network: ExistingNetwork | None = None
     buckets: tuple[str, ...] = ()
     file_systems: tuple[FileSystemPlan, ...] = ()
+    jobs: tuple[JobRequest, ...] = ()
     s3_sources: tuple[S3Source, ...] = ()
-    instances: int = 1
+
+    @property
+    def instances(self) -> int:
+        """The most that one job takes."""
+        return max((one.instance_count for one in self.jobs), default=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +93,7 @@ def examine(client: Client, plan: Plan) -> tuple[Finding, ...]:
         *_network(client, plan, me),
         *_buckets(client, plan),
         *_data(client, plan, me),
+        *(finding for one in plan.jobs for finding in check(job.RULES, one)),
         *_rights(client, me, bootstrapped=not unready),
     )
 
@@ -169,29 +177,32 @@ def _data(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
     """Each address is listed once, whoever reads it."""
     region = me.place.region
     links = [link for file_system in plan.file_systems for link in file_system.configuration.links]
-    seen: dict[str, data.DatasetFacts] = {}
+    seen: dict[S3Uri, data.DatasetFacts] = {}
     for uri in dict.fromkeys([link.uri for link in links] + [source.uri for source in plan.s3_sources]):
+        if not known(uri.bucket) or bucket_fault(uri.bucket):
+            continue  # not made yet, or told of by the rules
         try:
-            seen[str(uri)] = dataset_facts.observe(client, uri)
+            seen[uri] = dataset_facts.observe(client, uri)
         except UserError as error:
             if uri.bucket not in plan.buckets:  # those were told of already
                 yield from check(
                     account.BUCKET_RULES, account.ExistingBucket(name=uri.bucket, fault=str(error))
                 )
     for link in links:
-        if facts := seen.get(str(link.uri)):
+        if facts := seen.get(link.uri):
             yield from check(data.LINK_RULES, data.LinkedData(link=link, region=region, data=facts))
     for source in plan.s3_sources:
-        if facts := seen.get(str(source.uri)):
+        if facts := seen.get(source.uri):
             yield from check(data.CHANNEL_RULES, data.ChannelData(source=source, region=region, data=facts))
     for file_system in plan.file_systems:
         imported = [
-            seen[str(link.uri)].bytes
+            seen[link.uri].bytes
             for link in file_system.configuration.links
-            if link.import_on_create and str(link.uri) in seen
+            if link.import_on_create and link.uri in seen
         ]
         yield from check(
-            lustre.RULES, replace(file_system.configuration, region=region, dataset_bytes=sum(imported))
+            (*lustre.RULES, *s3_link.RULES),
+            replace(file_system.configuration, region=region, dataset_bytes=sum(imported)),
         )
 
 
