@@ -335,9 +335,15 @@ def local_env(folder: Path) -> None:
     """Print what points a shell at it: eval "$(trainfeed local env)"."""
     from trainfeed.local import daemon
 
+    try:
+        variables = daemon.environment(folder)
+    except daemon.DaemonError:
+        # What the shell evaluates then fails too, and `&& cdk deploy` does not reach another account.
+        click.echo("false")
+        raise
     # Both would be taken before the variables that follow.
     click.echo("unset AWS_PROFILE AWS_SESSION_TOKEN")
-    for name, value in daemon.environment(folder).items():
+    for name, value in variables.items():
         click.echo(f"export {name}={shlex.quote(value)}")
 
 
