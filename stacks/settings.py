@@ -23,6 +23,7 @@ from pydantic import (
 
 from stacks.yaml_file import Fault, SettingsError, YamlFile, suggestion
 from trainfeed import names
+from trainfeed.rules.s3 import bucket_fault
 from trainfeed.sources import AccessMode, DataEvent, InputMode, S3Uri
 
 #: What an `uri` may say instead of an S3 address: a bucket of `dataset`, and the folder kept there for it.
@@ -54,8 +55,8 @@ def _cidr(text: str) -> str:
 
 
 def _bucket(name: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", name):
-        raise ValueError("a bucket's name has 3 to 63 lower-case letters, digits, dots and hyphens")
+    if fault := bucket_fault(name):
+        raise ValueError(fault.rstrip("."))
     return name
 
 
@@ -253,6 +254,14 @@ class Settings(_Settings):
         """A section all of whose lines are commented out says nothing, and its defaults hold."""
         return {} if section is None else section
 
+    @field_validator("sources", mode="before")
+    @classmethod
+    def _empty_sources(cls, sources: Any) -> Any:
+        """The same holds for a source."""
+        if not isinstance(sources, dict):
+            return sources
+        return {name: {} if source is None else source for name, source in sources.items()}
+
 
 def read(path: Path) -> YamlFile[Settings]:
     """Read the settings, with the lines they stand on.
@@ -282,6 +291,15 @@ def _contradictions(settings: Settings) -> Iterator[Fault]:
             where=("network", "zone_id"),
             message="an existing subnet has a zone of its own. Leave out zone_id or existing.",
         )
+    if settings.network.existing is None:
+        for name, source in settings.sources.items():
+            if source.security_group_id:
+                yield Fault(
+                    where=("sources", name, "security_group_id"),
+                    message=f"{source.security_group_id} is in a VPC that was there before, and the file "
+                    "system would be in a new one. Name that VPC in network.existing, or leave the group "
+                    "out: a new one is made.",
+                )
     if "s3" in settings.sources:
         yield Fault(
             where=("sources", "s3"), message="channels call S3 itself by that name. Choose another name."

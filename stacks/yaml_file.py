@@ -130,14 +130,21 @@ def _message(detail: ErrorDetails, where: Where, holder: Any) -> str:
             return "is missing."
         case "literal_error" | "enum":
             expected = detail.get("ctx", {})["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-            return f"{given!r} is not allowed. {suggestion(str(given), expected)}"
+            return f"{_as_written(given)} is not allowed. {suggestion(str(given), expected)}"
         case "value_error":
             reason = str(detail.get("ctx", {})["error"])
         case "model_type" | "dict_type" | "model_attributes_type":
             reason = "write settings below it, one a line"
         case "too_short":
             reason = "write at least one"
-    return f"{given!r} is not allowed: {reason[0].lower()}{reason[1:]}."
+    return f"{_as_written(given)} is not allowed: {reason[0].lower()}{reason[1:]}."
+
+
+def _as_written(given: Any) -> str:
+    """A value as YAML has it: `true`, a text in quotes, and a setting with nothing behind it as `nothing`."""
+    if given is None:
+        return "nothing"
+    return repr(given) if isinstance(given, str) else json.dumps(given)
 
 
 def _follow(annotation: Any, loc: tuple[int | str, ...]) -> tuple[Where, Any]:

@@ -57,6 +57,10 @@ FAULTS = [
     (source("storage_capacity_gib: '1200'"), 3, "storage_capacity_gib: '1200' is not allowed"),
     (source("storage_capacity_gib: lots"), 3, "'lots' is not allowed"),
     (source("efa_enabled: 1"), 3, "efa_enabled: 1 is not allowed"),
+    (source("efa_enabled:"), 3, "efa_enabled: nothing is not allowed"),
+    (source("storage_type: true"), 3, "storage_type: true is not allowed. Allowed: SSD, HDD."),
+    (source("links: [true]"), 3, "links.0: true is not allowed: write settings below it"),
+    ("jobs:\n  j:\n", 2, "jobs.j: nothing is not allowed: write settings below it"),
     (source("efa_enabled: yes"), 3, "'yes' is not allowed"),
     (job("instance_count: 1.5"), 4, "instance_count: 1.5 is not allowed"),
     (
@@ -79,7 +83,15 @@ FAULTS = [
     (
         JOB + "dataset: {data_bucket: My-Bucket}\n",
         2,
-        "data_bucket: 'My-Bucket' is not allowed: a bucket's name",
+        "data_bucket: 'My-Bucket' is not allowed: the bucket 'My-Bucket' has upper-case letters. "
+        "Bucket names are lower-case, such as 'my-bucket'.",
+    ),
+    (JOB + "dataset: {access_log_bucket: 192.168.1.1}\n", 2, "and no IP address. Correct the name."),
+    (JOB + "dataset: {output_bucket: a..b}\n", 2, "'a..b' is no name of a bucket"),
+    (JOB + "dataset: {data_bucket: sthree-mine}\n", 2, "are reserved"),
+    *(
+        (JOB + f"dataset: {{data_bucket: mine{suffix}}}\n", 2, "is no general purpose bucket")
+        for suffix in ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
     ),
     (JOB + "dataset: {prefix: /}\n", 2, "dataset.prefix: '/' is not allowed"),
     (
@@ -115,6 +127,7 @@ FAULTS = [
     ),
     (channel("source: fsx-lustre"), 4, "'fsx-lustre' is no source. Allowed: s3."),
     (existing() + "  zone_id: use1-az1\n", 4, "an existing subnet has a zone of its own"),
+    (source("security_group_id: sg-01234567"), 3, "sg-01234567 is in a VPC that was there before"),
     ("sources:\n  s3: {}\n", 2, "channels call S3 itself by that name"),
     ("sources:\n  network: {}\n", 2, "its stack would be NetworkStack, which is that of the network"),
     ("sources:\n  a-job: {}\njobs:\n  a: {channels: {c: {source: s3}}}\n", 4, "its stack would be AJobStack"),
@@ -152,6 +165,9 @@ RIGHT = [
     JOB + "dataset: {data_bucket: my.bucket-1, intelligent_tiering_days: null}\n",
     JOB + "dataset: {intelligent_tiering_days: 0}\n",
     f"jobs:\n  {'a' * 42}: {{channels: {{c: {{source: s3}}}}}}\n",
+    "sources:\n  fsx-lustre:\n",  # the same for a source
+    existing() + source("security_group_id: sg-01234567"),
+    JOB + "dataset: {data_bucket: mine-s3alias-data}\n",
     JOB + "sources:\nnetwork:\ndataset:\n",  # sections of which every line is commented out
 ]
 

@@ -7,13 +7,27 @@ BUCKET_NAMES = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnami
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _RESERVED = ("xn--", "sthree-", "amzn-s3-demo-")
+#: How S3 names what is no bucket but is addressed like one: access points, directory and table buckets.
+_ALIASES = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
 
 #: What a file name may be on Linux and on Lustre, in bytes.
 _NAME_MAX, _PATH_MAX = 255, 4096
 
 
 def bucket_fault(bucket: str) -> str | None:
-    """What is wrong with the name of a bucket, what is allowed and what to do; None for a good one."""
+    """What keeps a name from being that of a general purpose bucket, and what to do; None for a good one."""
+    if fault := address_fault(bucket):
+        return fault
+    if bucket.endswith(_ALIASES):
+        return (
+            f"{bucket!r} is no general purpose bucket. Names that end in {', '.join(_ALIASES)} are those of "
+            "access points, directory buckets and table buckets. Name the bucket that holds the data."
+        )
+    return None
+
+
+def address_fault(bucket: str) -> str | None:
+    """The same for what only has to be read like a bucket, such as an access point by its alias."""
     if not bucket:
         return "No bucket is named. Write the address as s3://BUCKET/PREFIX."
     lower = bucket.lower()
