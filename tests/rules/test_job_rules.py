@@ -83,6 +83,9 @@ CASES = [
     # Addresses
     (job(s3(uri="s3://bucket")), {"JOB-OUTPUT-APART": "Choose a prefix outside it."}),
     (job(s3(uri="s3://Bucket/data/")), {"JOB-S3-ADDRESS": "The channel training: The bucket 'Bucket'"}),
+    # Access points and directory buckets can be read like buckets
+    (job(s3(uri="s3://mine-abc-s3alias/data/")), {}),
+    (job(s3(uri="s3://mine--use1-az4--x-s3/data/")), {}),
     (job(s3(uri="s3:///data/")), {"JOB-S3-ADDRESS": "s3://BUCKET/PREFIX"}),
     (job(s3(uri="data")), {"JOB-S3-ADDRESS": "'data' is not an S3 address"}),
     (job(s3(), output="s3://my_bucket/x"), {"JOB-S3-ADDRESS": "The output: 'my_bucket'"}),

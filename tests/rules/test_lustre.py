@@ -229,6 +229,8 @@ CASES = [
         {"LUSTRE-EXPORT-BY-ITSELF": "(known at deployment) by itself"},
     ),
     (scratch(import_path="bucket"), {"LUSTRE-IMPORT-PATH": "'bucket' is not an S3 address"}),
+    (scratch(import_path="s3://My_Bucket/data"), {"LUSTRE-IMPORT-PATH": "is wrong: 'My_Bucket' is no name"}),
+    (scratch(import_path="s3://mine-s3alias"), {"LUSTRE-IMPORT-PATH": "no general purpose bucket"}),
     (scratch(import_path="s3://"), {"LUSTRE-IMPORT-PATH": "s3://BUCKET/PREFIX"}),
     (
         scratch(import_path="s3://bucket/a", export_path="s3:///x"),
@@ -355,7 +357,7 @@ def test_aws_refuses_with_its_own_code(value, operation, code):
     [
         scratch(dataset_bytes=10**16),
         scratch(file_system_type_version=None),
-        scratch(import_path="s3://b", export_path="s3://b"),
+        scratch(import_path="s3://bucket", export_path="s3://bucket"),
     ],
 )
 def test_aws_accepts_what_only_good_sense_forbids(value):

@@ -65,6 +65,12 @@ CASES = [
     (linked(link(bucket="192.168.5.4")), {"LINK-BUCKET": "no IP address"}),
     (linked(link(bucket="192.168.5.x")), {}),
     (linked(link(bucket="xn--bucket")), {"LINK-BUCKET": "reserved"}),
+    (linked(link(bucket="sthree-data")), {"LINK-BUCKET": "reserved"}),
+    *(
+        (linked(link(bucket=f"mine{suffix}")), {"LINK-BUCKET": "no general purpose bucket"})
+        for suffix in ("-s3alias", "--ol-s3", ".mrap", "--use1-az4--x-s3", "--table-s3")
+    ),
+    (linked(link(bucket="s3alias")), {}),
     (linked(link(bucket="my bucket")), {"LINK-BUCKET": "no name of a bucket"}),
     (linked(link(bucket="arn:aws:s3:::bucket")), {"LINK-BUCKET": "no name of a bucket"}),
     (linked(link(bucket=UNRESOLVED)), {}),

@@ -8,7 +8,7 @@ from functools import partial
 
 from trainfeed.rules.job_request import JobRequest, RequestedChannel
 from trainfeed.rules.rule import Level, Refusal, Rule, known
-from trainfeed.rules.s3 import bucket_fault, key_fault
+from trainfeed.rules.s3 import address_fault, key_fault
 from trainfeed.sources import S3Uri
 
 _CHECKED = date(2026, 11, 20)
@@ -99,7 +99,7 @@ def _addresses(value: JobRequest) -> str | None:
 
 def _address_fault(uri: str) -> str | None:
     try:
-        return bucket_fault(S3Uri.parse(uri).bucket)
+        return address_fault(S3Uri.parse(uri).bucket)
     except ValueError as error:
         return str(error)
 

@@ -5,6 +5,7 @@ from functools import partial
 
 from trainfeed.rules.lustre_configuration import LustreConfiguration
 from trainfeed.rules.rule import Level, Refusal, Rule
+from trainfeed.rules.s3 import bucket_fault
 from trainfeed.sources import S3Uri
 
 _CHECKED = date(2026, 11, 20)
@@ -81,10 +82,10 @@ def _export_uri(value: LustreConfiguration) -> str | None:
 
 def _not_s3(name: str, text: str) -> str | None:
     try:
-        S3Uri.parse(text)
+        fault = bucket_fault(S3Uri.parse(text).bucket)
     except ValueError as error:
-        return f"The {name} is wrong: {error}"
-    return None
+        fault = str(error)
+    return fault and f"The {name} is wrong: {fault}"
 
 
 def _export_overwrites(value: LustreConfiguration) -> str | None:

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from trainfeed.rules import account, data, job, lustre, network, s3_link
 from trainfeed.rules.job_request import JobRequest
 from trainfeed.rules.rule import Finding, check, known
-from trainfeed.rules.s3 import bucket_fault
+from trainfeed.rules.s3 import address_fault
 from trainfeed.run import dataset_facts, network_facts, permissions
 from trainfeed.run.aws import Client, UserError, code
 from trainfeed.sources import S3Source, S3Uri
@@ -179,7 +179,7 @@ def _data(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
     links = [link for file_system in plan.file_systems for link in file_system.configuration.links]
     seen: dict[S3Uri, data.DatasetFacts] = {}
     for uri in dict.fromkeys([link.uri for link in links] + [source.uri for source in plan.s3_sources]):
-        if not known(uri.bucket) or bucket_fault(uri.bucket):
+        if not known(uri.bucket) or address_fault(uri.bucket):
             continue  # not made yet, or told of by the rules
         try:
             seen[uri] = dataset_facts.observe(client, uri)
