@@ -12,6 +12,7 @@ from trainfeed.run import permissions
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:)(?P<target>[^)#]+)")
+CONTINUED = re.compile(r" *\\\n *")
 COMMAND = re.compile(
     r"(?:^|`|\(|\$ )trainfeed (?P<words>[a-z-]+(?: [a-z-]+)*)(?P<options>(?: .*)?)", re.MULTILINE
 )
@@ -27,7 +28,7 @@ def test_links_lead_somewhere(document: Path) -> None:
     "document", [ROOT / "README.md", ROOT / "docs" / "local-aws.md"], ids=lambda path: path.name
 )
 def test_commands_exist(document: Path) -> None:
-    found = list(COMMAND.finditer(document.read_text()))
+    found = list(COMMAND.finditer(CONTINUED.sub(" ", document.read_text())))
     assert found
     for match in found:
         command: click.Command = main
@@ -36,7 +37,8 @@ def test_commands_exist(document: Path) -> None:
                 break
             assert word in command.commands, match[0]
             command = command.commands[word]
-        known = {option for parameter in command.params for option in parameter.opts}
+        parameters = command.get_params(click.Context(command))
+        known = {option for parameter in parameters for option in parameter.opts}
         given = re.findall(r" (--?[a-z-]+)", match["options"].partition("#")[0])
         assert set(given) <= known, match[0]
 

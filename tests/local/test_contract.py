@@ -174,7 +174,8 @@ def test_records_of_roles(aws):
         assert ministack.store("roles")["jobs"]["Arn"] == arn
 
 
-# The corrections. Those of Step Functions are in test_contract_stepfunctions.py.
+# The corrections. Those of Step Functions are in test_contract_stepfunctions.py (roles) and in
+# test_stepfunctions.py (TimeoutSeconds, 256 KiB, stopping, unknown arguments).
 
 PARAMETER = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": "one"}}
 
