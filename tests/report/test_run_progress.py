@@ -1,6 +1,7 @@
 """How a run looks, live and line by line."""
 
 import io
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -68,6 +69,17 @@ def test_a_terminal_ends_with_the_table_of_phases() -> None:
     text = written(SUCCEEDED, terminal=True)
     rows = [line[line.index("✓") :].split() for line in text.splitlines() if "✓" in line]
     assert rows[-2:] == [["✓", "Preparing", "7", "s"], ["✓", "Training", "1", "min", "05", "s"]]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_warning_is_shown_once_for_good(*, terminal: bool) -> None:
+    before, *after = story(SUCCEEDED)
+    warned = [before, *(replace(one, warnings=("/data is empty",)) for one in after)]
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=100, color_system=None)
+    progress.show(warned, console)
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue().rpartition("Preparing")[2] if terminal else console.file.getvalue()
+    assert shown.count("Warning: /data is empty") == 1
 
 
 @pytest.mark.parametrize(

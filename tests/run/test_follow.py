@@ -149,6 +149,10 @@ EXPORT = {"Type": "EXPORT_TO_REPOSITORY", "Lifecycle": "EXECUTING", "Paths": [],
             [{"DataRepositoryTasks": [EXPORT, TASK | COUNTS]}],
             "import of /data is EXECUTING: 898 of 1,797 files",
         ),
+        (
+            [{"DataRepositoryTasks": [TASK | {"Lifecycle": "SUCCEEDED", "Status": {"TotalCount": 0}}]}],
+            "import of /data is SUCCEEDED: 0 of 0 files",
+        ),
         ([{"DataRepositoryTasks": [EXPORT]}, {"Associations": LINKS[1:]}], "the S3 links are there"),
     ],
 )

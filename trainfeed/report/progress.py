@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.table import Table
@@ -57,11 +57,16 @@ def summary(end: Progress, console: Console, *, log: Iterable[str] = ()) -> None
 
 def _live(progress: Iterable[Progress], console: Console) -> Progress:
     phases: tuple[Phase, ...] = ()
+    warnings: tuple[str, ...] = ()
     last: Progress | None = None
     spinner = Spinner("dots")
-    with Live(get_renderable=lambda: _table(phases, spinner, console), console=console, refresh_per_second=8):
+
+    def draw() -> Group:
+        return Group(_table(phases, spinner, console), *map(_warning, warnings))
+
+    with Live(get_renderable=draw, console=console, refresh_per_second=8):
         for last in progress:
-            phases = last.phases
+            phases, warnings = last.phases, last.warnings
     return _ended(last)
 
 
@@ -74,6 +79,10 @@ def _plain(progress: Iterable[Progress], console: Console) -> Progress:
             if line not in said:
                 said.add(line)
                 console.print(Text(line), soft_wrap=True)
+        for warning in last.warnings:
+            if warning not in said:
+                said.add(warning)
+                console.print(_warning(warning), soft_wrap=True)
     return _ended(last)
 
 
@@ -87,6 +96,10 @@ def _line(phase: Phase) -> str:
     if phase.ended:
         return f"{phase.name:<17} {units.seconds(phase.seconds(phase.ended))}"
     return f"{phase.name} ..." + (f" {phase.message}" if phase.message else "")
+
+
+def _warning(text: str) -> Text:
+    return Text.assemble(("Warning", "bold yellow"), f": {text}")
 
 
 def _table(phases: tuple[Phase, ...], spinner: Spinner, console: Console) -> Table:

@@ -1,16 +1,17 @@
 """Following a run from its first step to its end, by asking AWS now and then."""
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from trainfeed.run import imports
 from trainfeed.run.aws import Client, code
+from trainfeed.run.history import answers, json_object
 from trainfeed.run.launch import Run
 
 #: The phase before the training job exists: file system, links and imports must be ready first.
@@ -89,11 +90,16 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """A run as it stands; the last one has a result."""
+    """A run as it stands; the last one has a result.
+
+    Attributes:
+        warnings: what is odd about its data, known once the imports are over.
+    """
 
     run: Run
     phases: tuple[Phase, ...]
     result: Result | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def follow(client: Client, run: Run, *, pause: Callable[[float], None] = time.sleep) -> Iterator[Progress]:
@@ -102,9 +108,12 @@ def follow(client: Client, run: Run, *, pause: Callable[[float], None] = time.sl
     The pauses grow from half a second to fifteen as the run gets longer.
     """
     waited = 0.0
+    warnings: tuple[str, ...] | None = None
     while True:
         progress = observe(client, run)
-        yield progress
+        if warnings is None and (len(progress.phases) > 1 or progress.result):
+            warnings = imports.warnings(client, run)
+        yield replace(progress, warnings=warnings or ())
         if progress.result is not None:
             return
         delay = min(_LONGEST_PAUSE, _FIRST_PAUSE + waited * _GROWTH)
@@ -122,7 +131,7 @@ def observe(client: Client, run: Run) -> Progress:
         name=PREPARING,
         started=execution["startDate"],
         ended=job["CreationTime"] if job else execution.get("stopDate"),
-        message=_waits_for(states, run) if running and job is None else "",
+        message=_waits_for(client, run) if running and job is None else "",
     )
     phases = (waiting, *job_phases(job)) if job else (waiting,)
     if running or (job and job["TrainingJobStatus"] not in _FINAL_STATUS):
@@ -167,13 +176,9 @@ def _describe_job(client: Client, name: str) -> dict[str, Any] | None:
         raise
 
 
-def _waits_for(states: Any, run: Run) -> str:
+def _waits_for(client: Client, run: Run) -> str:
     """What the newest answer in the history says about the file system, its S3 link or its import."""
-    history = states.get_execution_history(
-        executionArn=run.execution_arn, reverseOrder=True, maxResults=50, includeExecutionData=True
-    )
-    for event in history["events"]:
-        answer = _json(event.get("taskSucceededEventDetails", {}).get("output", ""))
+    for answer in answers(client, run):
         if systems := answer.get("FileSystems"):
             return f"file system {systems[0].get('FileSystemId', '')} is {systems[0].get('Lifecycle')}"
         if links := answer.get("Associations"):
@@ -183,15 +188,17 @@ def _waits_for(states: Any, run: Run) -> str:
             )
             return f"S3 link {said}" if pending else "the S3 links are there"
         tasks = answer.get("DataRepositoryTasks", ())
-        if imports := [task for task in tasks if task.get("Type") == "IMPORT_METADATA_FROM_REPOSITORY"]:
-            return "; ".join(map(_import_count, imports))
+        if imported := [task for task in tasks if task.get("Type") == imports.IMPORT]:
+            return "; ".join(map(_import_count, imported))
     return ""
 
 
 def _import_count(task: Mapping[str, Any]) -> str:
     status = task.get("Status", {})
     done, total = status.get("SucceededCount") or 0, status.get("TotalCount") or 0
-    counts = f": {done:,} of {total:,} files" if total else ""
+    # FSx counts while it lists the bucket: 0 is an answer only of an import that is over.
+    over = task.get("Lifecycle") == "SUCCEEDED"
+    counts = f": {done:,} of {total:,} files" if total or over else ""
     return f"import of {', '.join(task.get('Paths', ())) or 'the S3 link'} is {task.get('Lifecycle')}{counts}"
 
 
@@ -206,20 +213,11 @@ def _result(execution: Mapping[str, Any], job: Mapping[str, Any] | None) -> Resu
             ending, reason = Ending.FAILED, "The state machine ran out of time."
         case _:
             ending, reason = Ending.FAILED, (done.failure_reason if done else "") or _cause(execution)
-    return Result(ending=ending, reason=reason, output=_json(execution.get("output", "")), job=done)
+    return Result(ending=ending, reason=reason, output=json_object(execution.get("output", "")), job=done)
 
 
 def _cause(execution: Mapping[str, Any]) -> str:
     """The state machine's own words, or those of the service it quotes."""
     cause = execution.get("cause", "")
-    quoted = _json(cause)
+    quoted = json_object(cause)
     return quoted.get("FailureReason") or cause or execution.get("error") or "AWS gives no reason."
-
-
-def _json(text: str) -> dict[str, Any]:
-    """The JSON object in a text that may be something else, or cut short."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
