@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from aws_cdk import Annotations, Token
 from constructs import Construct
 
-from trainfeed.rules.rule import Level, Rule, defer, require
+from trainfeed.rules.rule import Finding, Level, Rule, RuleViolationError, check, defer, errors
 
 T = TypeVar("T")
 
@@ -22,7 +22,24 @@ def judge(scope: Construct, rules: Iterable[Rule[T]], value: T) -> None:
     Raises:
         RuleViolationError: there are errors; it holds all of them.
     """
-    for finding in require(rules, defer(value, _unresolved)):
+    settle(scope, find(rules, value))
+
+
+def find(rules: Iterable[Rule[T]], value: T) -> tuple[Finding, ...]:
+    """What rules find in a value; tokens anywhere in it are never judged."""
+    return check(rules, defer(value, _unresolved))
+
+
+def settle(scope: Construct, findings: Iterable[Finding]) -> None:
+    """Stop at errors, and show the rest on a construct.
+
+    Raises:
+        RuleViolationError: there are errors; it holds all of them.
+    """
+    findings = tuple(findings)
+    if stopping := errors(findings):
+        raise RuleViolationError(stopping)
+    for finding in findings:
         notes, id_ = Annotations.of(scope), f"trainfeed:{finding.rule.id}"
         add = notes.add_warning_v2 if finding.rule.level is Level.WARNING else notes.add_info_v2
         add(id_, f"{finding.rule.id}: {finding.message} See {finding.rule.source}")

@@ -24,9 +24,12 @@ from constructs import Construct
 from trainfeed import names
 from trainfeed.rules.lustre import RULES as LUSTRE_RULES
 from trainfeed.rules.lustre import LustreConfiguration
+from trainfeed.rules.lustre_place import RULES as PLACE_RULES
+from trainfeed.rules.lustre_place import LustrePlace
 from trainfeed.rules.s3_link import RULES as LINK_RULES
 from trainfeed.sources import S3Link
-from trainfeed_constructs.findings import judge
+from trainfeed_constructs.claims import claim
+from trainfeed_constructs.findings import find, settle
 from trainfeed_constructs.network import Network
 
 #: The ports of Lustre, each first and last, in and out, between file system and clients and among the
@@ -139,7 +142,13 @@ class LustreFileSystem(LustreAccess):
             subnet_ids=asked.subnet_ids or (network.subnet_id,),
             region=asked.region or Stack.of(self).region,
         )
-        judge(self, (*LUSTRE_RULES, *LINK_RULES), configuration)
+        place = LustrePlace(
+            name=name,
+            namesake=claim(self, names.facts_parameter(name)),
+            subnet_ids=configuration.subnet_ids or (),
+            jobs_subnet_id=network.subnet_id,
+        )
+        settle(self, (*find(PLACE_RULES, place), *find((*LUSTRE_RULES, *LINK_RULES), configuration)))
         scratch = configuration.deployment_type.startswith("SCRATCH")
         self._removal = removal_policy or (RemovalPolicy.DESTROY if scratch else RemovalPolicy.RETAIN)
 

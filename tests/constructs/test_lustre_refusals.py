@@ -1,7 +1,7 @@
 """What people asked of a file system, waited an hour for, and did not get; and the right neighbours."""
 
 import pytest
-from aws_cdk import CfnParameter
+from aws_cdk import App, CfnParameter, Environment, Stack
 from aws_cdk.assertions import Annotations, Match
 
 from trainfeed.rules.lustre import LustreConfiguration
@@ -75,6 +75,8 @@ CASES = [
     ({"region": "il-central-1"}, None),
     # one subnet
     ({"subnet_ids": ("subnet-1", "subnet-2")}, "LUSTRE-ONE-SUBNET"),
+    ({"subnet_ids": ("subnet-2",)}, "given the subnet subnet-2, and its jobs run in subnet-1"),
+    ({"subnet_ids": ("subnet-1",)}, None),
     # what links say
     ({"links": (link(auto_export=EVERYTHING),)}, "LINK-EXPORT-OVERWRITES"),
     ({"links": (link(auto_export=EVERYTHING, export_overwrites_source=True),)}, None),
@@ -150,3 +152,73 @@ def test_an_export_path_that_never_exports_by_itself_is_told_at_synth(stack):
 
     warning = Match.string_like_regexp("LUSTRE-EXPORT-BY-ITSELF")
     Annotations.from_stack(stack).has_warning("/Stack/FileSystem", warning)
+
+
+def test_the_subnet_of_a_new_network_is_the_only_one_for_its_file_systems(stack):
+    network = TrainingNetwork(stack, "Network")
+
+    def make_in(id_, subnet_id):
+        configuration = LustreConfiguration(storage_capacity_gib=1200, subnet_ids=(subnet_id,))
+        LustreFileSystem(stack, id_, network=network, configuration=configuration, name=id_.lower())
+
+    make_in("Same", network.subnet_id)
+    with pytest.raises(RuleViolationError, match="LUSTRE-JOBS-SUBNET"):
+        make_in("Other", "subnet-other")
+
+
+NAMES = [
+    ("fsx-lustre", None),
+    ("a", None),
+    ("a" * 56, None),
+    ("My FS!", "LUSTRE-NAME"),
+    ("a" * 57, "LUSTRE-NAME"),
+    ("a_b", "LUSTRE-NAME"),
+    ("", "LUSTRE-NAME"),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), NAMES)
+def test_a_name_fits_the_parameter_and_the_states_that_are_named_by_it(stack, name, message):
+    network = TrainingNetwork(stack, "Network")
+    if message is None:
+        LustreFileSystem(stack, "FileSystem", network=network, name=name)
+        return
+    with pytest.raises(RuleViolationError, match=message):
+        LustreFileSystem(stack, "FileSystem", network=network, name=name)
+
+
+def in_stacks(one, other, names):
+    """File systems of some names in two stacks of one app, each with an account and a Region."""
+    app = App(analytics_reporting=False)
+    for id_, (account, region), name in zip(("One", "Other"), (one, other), names, strict=True):
+        stack = Stack(app, id_, env=Environment(account=account, region=region))
+        LustreFileSystem(stack, "FileSystem", network=TrainingNetwork(stack, "Network"), name=name)
+
+
+HERE = ("111111111111", "us-east-1")
+
+
+@pytest.mark.parametrize(
+    ("other", "names", "refused"),
+    [
+        (HERE, ("same", "same"), True),
+        (HERE, ("one", "other"), False),
+        (("111111111111", "eu-west-1"), ("same", "same"), False),
+        (("222222222222", "us-east-1"), ("same", "same"), False),
+        ((None, "us-east-1"), ("same", "same"), False),  # the account is only known at deployment
+    ],
+)
+def test_a_name_is_there_once_in_an_account_and_region(other, names, refused):
+    if not refused:
+        in_stacks(HERE, other, names)
+        return
+    with pytest.raises(RuleViolationError, match="this one and One/FileSystem"):
+        in_stacks(HERE, other, names)
+
+
+def test_a_name_is_there_once_in_a_stack_wherever_it_is_deployed(make_stack):
+    stack = make_stack(None)
+    network = TrainingNetwork(stack, "Network")
+    LustreFileSystem(stack, "One", network=network)
+    with pytest.raises(RuleViolationError, match="this one and Stack/One"):
+        LustreFileSystem(stack, "Other", network=network)
