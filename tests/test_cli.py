@@ -277,13 +277,3 @@ def test_the_local_aws_from_start_to_stop(folder: Path) -> None:
     code, said = call(folder, "local", "env")
     assert code == 1
     assert "trainfeed local start" in said
-
-
-def test_where_no_local_aws_runs_its_environment_fails_in_the_shell_and_changes_nothing(folder: Path) -> None:
-    command = shlex.join(TRAINFEED)
-    shell = f'export AWS_PROFILE=mine; eval "$({command} local env)" && echo deployed; echo $AWS_PROFILE'
-    done = subprocess.run(
-        ["bash", "-c", shell], cwd=folder, env=_environment(), check=True, capture_output=True, text=True
-    )
-    assert done.stdout == "mine\n"
-    assert "trainfeed local start" in done.stderr
