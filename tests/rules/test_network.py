@@ -85,6 +85,24 @@ PATH_CASES = [
         paths(file_system(into=tcp("sg-fs", *LUSTRE) + tcp("sg-job", *LUSTRE), out=everything("0.0.0.0/0"))),
         {},
     ),
+    # Blocks that cover the subnet only together, port by port
+    (paths(file_system(into=tcp("10.0.1.0/25", *LUSTRE) + tcp("10.0.1.128/25", *LUSTRE))), {}),
+    (
+        paths(
+            file_system(
+                into=tcp("10.0.1.0/25", (0, 1020), (1021, 65535))
+                + tcp("10.0.1.128/26", *LUSTRE)
+                + tcp("10.0.1.192/26", (988, 1023)),
+            )
+        ),
+        {WIDE: "0-987, 989-1017"},
+    ),
+    (
+        paths(file_system(into=tcp("10.0.1.0/25", *LUSTRE) + tcp("10.0.1.128/25", (988, 988)))),
+        {SERVERS: "from the file system (sg-fs): 1018-1023.", CLIENTS: "from the job (sg-job): 1018-1023."},
+    ),
+    # A prefix list that could not be looked into is not judged
+    (paths(file_system(into=tcp(UNRESOLVED, *LUSTRE))), {}),
     # Too few ports
     (
         paths(file_system((988, 988)), [job((988, 988))]),

@@ -3,11 +3,16 @@
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+from itertools import pairwise
 
 #: Any protocol, as EC2 writes it.
 ALL_PROTOCOLS = "-1"
 
-_ALL_PORTS = frozenset(range(65536))
+_ALL_PORTS = range(65536)
+
+_LOOPBACK = IPv4Network("127.0.0.0/8")
+_PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +30,13 @@ class Permission:
     to_port: int = 65535
 
     @property
-    def tcp_ports(self) -> frozenset[int]:
+    def tcp_ports(self) -> range:
         """The TCP ports it opens."""
         if self.protocol == ALL_PROTOCOLS:
             return _ALL_PORTS
         if self.protocol not in ("tcp", "6"):
-            return frozenset()
-        return frozenset(range(max(self.from_port, 0), self.to_port + 1))
+            return range(0)
+        return range(max(self.from_port, 0), self.to_port + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +59,14 @@ def open_ports(
         cidr: where the other side's addresses are.
     """
     ids = {group.id for group in peers}
-    found: frozenset[int] = frozenset()
-    for permission in permissions:
-        if permission.peer in ids or _covers(permission.peer, cidr):
-            found |= permission.tcp_ports
-    return found
+    rules = [rule for rule in permissions if rule.tcp_ports]
+    edges = sorted({edge for rule in rules for edge in (rule.tcp_ports.start, rule.tcp_ports.stop)})
+    found: set[int] = set()
+    for first, after in pairwise(edges):
+        named = {rule.peer for rule in rules if first in rule.tcp_ports}
+        if named & ids or _cover(named, cidr):
+            found.update(range(first, after))
+    return frozenset(found)
 
 
 def in_words(ports: Iterable[int]) -> str:
@@ -72,10 +80,37 @@ def in_words(ports: Iterable[int]) -> str:
     return ", ".join(f"{low}" if low == high else f"{low}-{high}" for low, high in ranges)
 
 
-def _covers(peer: str, cidr: str) -> bool:
+def reaches(permissions: Iterable[Permission], port: int, *, private: bool) -> bool:
+    """Whether rules open a TCP port towards addresses beyond this machine.
+
+    Args:
+        permissions: outgoing rules.
+        port: the port.
+        private: whether private addresses and security groups count, or public addresses alone.
+    """
+    for rule in permissions:
+        if port not in rule.tcp_ports:
+            continue
+        block = _network(rule.peer)
+        if block is None or block.version == 6:
+            if private:
+                return True
+        elif not any(block.subnet_of(part) for part in (_LOOPBACK, *(() if private else _PRIVATE))):
+            return True
+    return False
+
+
+def _cover(peers: Iterable[str], cidr: str) -> bool:
+    """Whether the address blocks among peers, taken together, hold all of a block."""
+    inner = _network(cidr)
+    blocks = [block for block in map(_network, peers) if isinstance(block, IPv4Network)]
+    return isinstance(inner, IPv4Network) and any(
+        inner.subnet_of(block) for block in ipaddress.collapse_addresses(blocks)
+    )
+
+
+def _network(peer: str) -> IPv4Network | IPv6Network | None:
     try:
-        outer, inner = ipaddress.ip_network(peer, strict=False), ipaddress.ip_network(cidr, strict=False)
+        return ipaddress.ip_network(peer, strict=False)
     except ValueError:
-        # Another group, or a prefix list: not this subnet.
-        return False
-    return outer.version == inner.version and outer.supernet_of(inner)  # type: ignore[arg-type]
+        return None  # a security group, or a prefix list that was not looked into
