@@ -54,7 +54,7 @@ CHANNEL_CASES = [
     (behind_channel(region="eu-west-1"), {"DATA-CHANNEL-REGION": "run the job in us-east-1"}),
     (
         behind_channel(storage_classes={"DEEP_ARCHIVE": 1}),
-        {"DATA-CHANNEL-ARCHIVED": "reading one fails the job"},
+        {"DATA-CHANNEL-ARCHIVED": "1 of class DEEP_ARCHIVE, of 10 objects. To read it fails"},
     ),
     (behind_channel(storage_classes={"ONEZONE_IA": 10}), {}),
     (behind_channel(objects=0), {"DATA-CHANNEL-EMPTY": "nothing under s3://bucket/data/"}),

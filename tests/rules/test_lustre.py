@@ -88,7 +88,7 @@ CASES = [
     (tiering(), {}),
     (tiering(throughput=2_000_000), {}),
     (tiering(1200), {"LUSTRE-CAPACITY": "takes no capacity; 1200 GiB was given"}),
-    (tiering(throughput=None), {"LUSTRE-INTELLIGENT-TIERING": "None was given"}),
+    (tiering(throughput=None), {"LUSTRE-INTELLIGENT-TIERING": "nothing was given"}),
     (tiering(throughput=6000), {"LUSTRE-INTELLIGENT-TIERING": "multiples of 4000 MB/s"}),
     (tiering(throughput=0), {"LUSTRE-INTELLIGENT-TIERING": "0 was given"}),
     (tiering(throughput=2_004_000), {"LUSTRE-INTELLIGENT-TIERING": "up to 2000000"}),
@@ -162,12 +162,12 @@ CASES = [
     *(
         (
             persistent2(metadata_mode="USER_PROVISIONED", metadata_iops=iops),
-            {"LUSTRE-METADATA": f"cannot have {iops} IOPS"},
+            {"LUSTRE-METADATA": f"cannot have {'no' if iops is None else iops} IOPS"},
         )
         for iops in (0, 1000, 18_000, 204_000, None)
     ),
     (persistent2(metadata_mode="AUTOMATIC", metadata_iops=1500), {"LUSTRE-METADATA": "takes no IOPS"}),
-    (persistent2(metadata_iops=1500), {"LUSTRE-METADATA": "no metadata mode None"}),
+    (persistent2(metadata_iops=1500), {"LUSTRE-METADATA": "needs a metadata mode, and nothing was given"}),
     (scratch(metadata_mode="AUTOMATIC"), {"LUSTRE-METADATA": "given to SCRATCH_2"}),
     (tiering(metadata_mode="USER_PROVISIONED", metadata_iops=6000), {}),
     (tiering(metadata_mode="USER_PROVISIONED", metadata_iops=1500), {"LUSTRE-METADATA": "6000, 12000."}),
@@ -181,7 +181,7 @@ CASES = [
     (efa(1200), {"LUSTRE-EFA": "multiples of 38400 GiB; 1200 GiB was given"}),
     (efa(2400, 1000), {"LUSTRE-EFA": "take 4800 GiB or more"}),
     (efa(7200, 1000), {"LUSTRE-EFA": "multiples of 4800 GiB"}),
-    (efa(metadata_mode=None), {"LUSTRE-EFA": "with metadata mode None"}),
+    (efa(metadata_mode=None), {"LUSTRE-EFA": "asked of PERSISTENT_2 without a metadata configuration"}),
     (scratch(efa_enabled=True), {"LUSTRE-EFA": "EFA was asked of SCRATCH_2"}),
     (efa(region="mx-central-1"), {"LUSTRE-EFA": "no EFA for Lustre file systems in mx-central-1"}),
     # Regions
@@ -217,6 +217,11 @@ CASES = [
     (scratch(automatic_backup_retention_days=1), {"LUSTRE-BACKUPS": "neither for scratch"}),
     (persistent2(automatic_backup_retention_days=7, links=(LINK,)), {"LUSTRE-BACKUPS": "linked to S3"}),
     # Import and export paths
+    # A type that does not exist is told of once, not as missing in the Region too
+    (
+        scratch(deployment_type="SCRATCH_9", region="us-east-1"),
+        {"LUSTRE-DEPLOYMENT-TYPE": "no deployment type 'SCRATCH_9'"},
+    ),
     (scratch(import_path="s3://bucket"), {}),
     (scratch1(import_path="s3://bucket/data", auto_import_policy="NEW_CHANGED"), {}),
     (persistent1(import_path="s3://bucket/data", imported_file_chunk_size_mib=512_000), {}),

@@ -35,7 +35,10 @@ CASES = [
         linked(link(), file_system_type_version="2.10"),
         {"LINK-SUPPORTED": "Lustre 2.10 has no data repository"},
     ),
-    (linked(link(), file_system_type_version=None), {"LINK-SUPPORTED": "2.10, the default of AWS"}),
+    (
+        linked(link(), file_system_type_version=None),
+        {"LINK-SUPPORTED": "2.10, the default of AWS where none is given, has"},
+    ),
     (
         linked(link(), deployment_type="PERSISTENT_2", file_system_type_version=None),
         {},
@@ -89,7 +92,7 @@ CASES = [
     (linked(link("/data/")), {}),
     (linked(link("")), {"LINK-PATH": "has no path on the file system. Give it one, such as /data."}),
     (linked(link("data")), {"LINK-PATH": "Write it as '/data'."}),
-    (linked(link("/data//x")), {"LINK-PATH": "The path 'data//x' cannot be a folder"}),
+    (linked(link("/data//x")), {"LINK-PATH": "The path '/data//x' cannot be a folder"}),
     (linked(link("/data/../x")), {"LINK-PATH": "'.' or '..'"}),
     (linked(link("/data\r")), {"LINK-PATH": "line break"}),
     # Overlap of paths

@@ -92,8 +92,8 @@ def _link_region(value: LinkedData) -> str | None:
 def _link_archived(value: LinkedData) -> str | None:
     archived = _archived(value.data)
     return archived and (
-        f"{value.link.uri} holds {archived}, are archived; they appear on the file system, and reading them "
-        "fails. Restore them first, or link a prefix without them."
+        f"{value.link.uri} holds archived data: {archived}. It appears on the file system, and reading it "
+        "fails. Restore it first, or link a prefix without it."
     )
 
 
@@ -125,8 +125,8 @@ def _channel_region(value: ChannelData) -> str | None:
 def _channel_archived(value: ChannelData) -> str | None:
     archived = _archived(value.data)
     return archived and (
-        f"{value.source.uri} holds {archived}, are archived, and reading one fails the job. "
-        "Restore them first, or choose a prefix without them."
+        f"{value.source.uri} holds archived data: {archived}. To read it fails the job. "
+        "Restore it first, or choose a prefix without it."
     )
 
 

@@ -43,6 +43,10 @@ def _one_of(allowed: tuple[str, ...]) -> str:
     return f"Allowed: {', '.join(allowed)}."
 
 
+def _given(value: object) -> str:
+    return "nothing" if value is None else str(value)
+
+
 def _deployment_type(value: LustreConfiguration) -> str | None:
     if value.deployment_type in DEPLOYMENT_TYPES:
         return None
@@ -108,7 +112,7 @@ def _intelligent_tiering(value: LustreConfiguration) -> str | None:
     if given is not None and 0 < given <= 2_000_000 and given % 4000 == 0:
         return None
     return (
-        f"Intelligent-Tiering storage needs a throughput capacity, and {given} was given. "
+        f"Intelligent-Tiering storage needs a throughput capacity, and {_given(given)} was given. "
         "Allowed: multiples of 4000 MB/s up to 2000000."
     )
 
@@ -116,7 +120,10 @@ def _intelligent_tiering(value: LustreConfiguration) -> str | None:
 def _drive_cache(value: LustreConfiguration) -> str | None:
     given = value.drive_cache_type
     if value.storage_type == "HDD" and given not in DRIVE_CACHE_TYPES:
-        return f"HDD storage needs a drive cache type, and {given} was given. {_one_of(DRIVE_CACHE_TYPES)}"
+        return (
+            f"HDD storage needs a drive cache type, and {_given(given)} was given. "
+            f"{_one_of(DRIVE_CACHE_TYPES)}"
+        )
     if value.storage_type != "HDD" and given is not None:
         return f"Only HDD storage has a drive cache; {given} was given to {value.storage_type}. Leave it out."
     return None
@@ -169,7 +176,8 @@ def _efa(value: LustreConfiguration) -> str | None:
         return None
     if value.deployment_type != "PERSISTENT_2" or value.metadata_mode is None:
         return (
-            f"EFA was asked of {value.deployment_type} with metadata mode {value.metadata_mode}. Allowed: "
+            f"EFA was asked of {value.deployment_type} "
+            f"{'with' if value.metadata_mode else 'without'} a metadata configuration. Allowed: "
             "PERSISTENT_2 with a metadata configuration. Turn EFA off, or choose these."
         )
     if value.region in LUSTRE_SMALL_TIERS:
@@ -196,20 +204,22 @@ def _metadata(value: LustreConfiguration) -> str | None:
     tiering = value.storage_type == "INTELLIGENT_TIERING"
     modes = ("USER_PROVISIONED",) if tiering else ("AUTOMATIC", "USER_PROVISIONED")
     if mode not in modes:
-        return f"There is no metadata mode {mode} for {value.storage_type} storage. {_one_of(modes)}"
+        given = f"there is no {mode}" if mode else "nothing was given"
+        return f"{value.storage_type} storage needs a metadata mode, and {given}. {_one_of(modes)}"
     if mode == "AUTOMATIC":
         return None if iops is None else f"AUTOMATIC metadata takes no IOPS; {iops} was given. Leave it out."
     allowed = (6000, 12000) if tiering else (1500, 3000, 6000, *range(12000, 192_001, 12000))
     if iops in allowed:
         return None
-    return f"USER_PROVISIONED metadata cannot have {iops} IOPS. Allowed: " + (
+    return f"USER_PROVISIONED metadata cannot have {'no' if iops is None else iops} IOPS. Allowed: " + (
         "6000, 12000." if tiering else "1500, 3000, 6000, 12000, then multiples of 12000 up to 192000."
     )
 
 
 def _region(value: LustreConfiguration) -> str | None:
     there = LUSTRE_DEPLOYMENT_TYPES.get(value.region or "")
-    if there is None or value.deployment_type == "SCRATCH_1" or value.deployment_type in there:
+    # The page says nothing of SCRATCH_1, and what is no type at all is told of elsewhere.
+    if there is None or value.deployment_type not in DEPLOYMENT_TYPES[1:] or value.deployment_type in there:
         return None
     return f"{value.region} has no {value.deployment_type} file systems. Allowed there: {', '.join(there)}."
 

@@ -34,7 +34,7 @@ def _supported(value: LustreConfiguration) -> str | None:
     if value.storage_type == "INTELLIGENT_TIERING":
         return "Intelligent-Tiering storage has no data repository associations. Choose SSD."
     if value.lustre_version == "2.10":
-        given = "" if value.file_system_type_version else ", the default of AWS where none is given"
+        given = "" if value.file_system_type_version else ", the default of AWS where none is given,"
         return (
             f"Lustre 2.10{given} has no data repository associations. Allowed: 2.12, 2.15. "
             "Set the version to 2.15."
@@ -87,7 +87,7 @@ def _path_of(link: S3Link) -> str | None:
     if not link.path.startswith("/"):
         return f"The path {link.path!r} must begin with a slash. Write it as {'/' + link.path!r}."
     if link.path.strip("/") and (fault := prefix_fault(link.path.strip("/"))):
-        return fault.replace("prefix", "path")
+        return fault.replace("prefix", "path").replace(repr(link.path.strip("/")), repr(link.path))
     return None
 
 
