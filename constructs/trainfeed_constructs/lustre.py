@@ -31,6 +31,7 @@ from trainfeed.sources import S3Link
 from trainfeed_constructs.claims import claim
 from trainfeed_constructs.findings import find, settle
 from trainfeed_constructs.network import Network
+from trainfeed_constructs.typed import require_types
 
 #: The ports of Lustre, each first and last, in and out, between file system and clients and among the
 #: file system's own servers. Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
@@ -133,9 +134,11 @@ class LustreFileSystem(LustreAccess):
 
         Raises:
             RuleViolationError: AWS would refuse it; the error holds every reason.
+            ValueError: the configuration holds something that is not of its type.
         """
         super().__init__(scope, id_)
         asked = configuration or LustreConfiguration(storage_capacity_gib=1200)
+        require_types(asked)
         configuration = replace(
             asked,
             file_system_type_version=asked.file_system_type_version or LUSTRE_VERSION,

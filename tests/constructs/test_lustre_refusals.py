@@ -1,7 +1,9 @@
 """What people asked of a file system, waited an hour for, and did not get; and the right neighbours."""
 
+import re
+
 import pytest
-from aws_cdk import App, CfnParameter, Environment, Stack
+from aws_cdk import App, CfnParameter, Environment, Fn, Stack
 from aws_cdk.assertions import Annotations, Match
 
 from trainfeed.rules.lustre import LustreConfiguration
@@ -113,6 +115,36 @@ def test_a_file_system_that_aws_would_refuse_is_refused_at_synth(stack, configur
         make(stack, configuration)
         return
     with pytest.raises(RuleViolationError, match=message):
+        make(stack, configuration)
+
+
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        ({"storage_capacity_gib": "1200"}, "storage_capacity_gib cannot be '1200'. Allowed: a number."),
+        ({"storage_capacity_gib": True}, "storage_capacity_gib cannot be True. Allowed: a number."),
+        (persistent(2, "125"), "per_unit_storage_throughput cannot be '125'. Allowed: a whole number."),
+        ({"efa_enabled": "yes"}, "efa_enabled cannot be 'yes'. Allowed: True, False."),
+        ({"subnet_ids": "subnet-1"}, "subnet_ids cannot be 'subnet-1'. Allowed: a tuple, each item a text."),
+        ({"links": [link()]}, "Allowed: a tuple, each item a S3Link."),
+        ({"links": ("/data",)}, "links[0] cannot be '/data'. Allowed: a S3Link."),
+        ({"links": (S3Link(uri="s3://bucket/data", path="/data"),)}, "links[0].uri cannot be 's3://bucket"),  # type: ignore[arg-type]
+        (
+            {"links": (link(), link("/out", "s3://other", auto_import=("new",)))},
+            "links[1].auto_import[0] cannot be 'new'. Allowed: NEW, CHANGED, DELETED.",
+        ),
+        ({"links": (link(auto_import="NEW"),)}, "links[0].auto_import cannot be 'NEW'."),
+        ({"deployment_type": None}, "deployment_type cannot be None. Allowed: a text."),
+        (persistent(2, 125.0, storage_capacity_gib=1200.0), None),
+        ({"links": (link(auto_import=("NEW",)),)}, None),
+        ({"subnet_ids": Fn.split(",", Fn.import_value("Subnets"))}, None),
+    ],
+)
+def test_a_value_of_another_type_is_refused_in_words(stack, configuration, message):
+    if message is None:
+        make(stack, configuration)
+        return
+    with pytest.raises(ValueError, match=re.escape(message)):
         make(stack, configuration)
 
 

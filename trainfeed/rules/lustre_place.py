@@ -54,7 +54,10 @@ def _namesake(value: LustrePlace) -> str | None:
 
 
 def _subnet(value: LustrePlace) -> str | None:
-    if len(value.subnet_ids) != 1 or value.subnet_ids[0] == value.jobs_subnet_id:
+    # Where they are not one, another rule says so; a list that is only known at deployment has no length.
+    if not isinstance(value.subnet_ids, tuple) or len(value.subnet_ids) != 1:
+        return None
+    if value.subnet_ids[0] == value.jobs_subnet_id:
         return None
     return (
         f"The file system was given the subnet {value.subnet_ids[0]}, and its jobs run in "
