@@ -1,12 +1,14 @@
 """The state machine of a job: what it looks like, and what it does on the local AWS."""
 
+import itertools
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import botocore.session
+import jsonata
 import pytest
 from botocore.validate import validate_parameters
 from cfnlint import api as cfn_lint
@@ -17,11 +19,12 @@ from trainfeed.execution_role import execution_role_statements
 from trainfeed.job import StateMachineRun, TrainingJob, create_training_job_request
 from trainfeed.names import facts_parameter
 from trainfeed.sources import Channel, LustreSource, S3Source, S3Uri
-from trainfeed.state_machine import definition, rights
+from trainfeed.state_machine import LONGEST_WAIT, definition, rights
 
 ACCOUNT, REGION = "123456789012", "us-east-1"
-PLACE = {"partition": "aws", "region": REGION, "account": ACCOUNT}
+PLACE: dict[str, Any] = {"partition": "aws", "region": REGION, "account": ACCOUNT}
 ROLE = f"arn:aws:iam::{ACCOUNT}:role/training"
+DAY = 86_400
 SCRIPT = """\
 import json, os, pathlib
 files = sorted(path.name for path in pathlib.Path(__file__).parents[1].joinpath("train").rglob("*.txt"))
@@ -62,7 +65,7 @@ def test_linters_accept_the_definition(job: TrainingJob):
     text = json.dumps(machine(job))
     # It does not know that with JSONata the Seconds of a Wait may be an expression.
     # https://docs.aws.amazon.com/step-functions/latest/dg/state-wait.html
-    unknown_to_it = re.compile(r'Wait for .*\.Seconds is "\{% \$pause %\}" but should be an Integer')
+    unknown_to_it = re.compile(r'Wait for .*\.Seconds is "\{% .* %\}" but should be an Integer')
     assert [found for found in Linter.validate(text) if not unknown_to_it.search(found)] == []
 
     template = {
@@ -86,7 +89,7 @@ def test_no_state_has_a_name_that_step_functions_refuses():
     [
         (FROM_S3, {"MaxRuntimeInSeconds": 600}, 600 + 3600),
         (FROM_S3, {}, 86_400 + 3600),
-        (FROM_LUSTRE, {"MaxRuntimeInSeconds": 600}, 600 + 14_400 + 3600),
+        (FROM_LUSTRE, {"MaxRuntimeInSeconds": 600}, 600 + LONGEST_WAIT + 3600),
         (FROM_S3, {"MaxRuntimeInSeconds": 600, "MaxWaitTimeInSeconds": 900}, 900 + 3600),
         (FROM_S3, {"MaxRuntimeInSeconds": 600, "MaxPendingTimeInSeconds": 7200}, 600 + 7200 + 3600),
     ],
@@ -97,6 +100,38 @@ def test_the_machine_outlives_the_job(job: TrainingJob, limits: dict[str, int], 
         "StoppingCondition": limits,
     }
     assert definition(request, file_systems=job.file_systems)["TimeoutSeconds"] == seconds
+
+
+def test_the_longest_machine_ends_within_the_year_of_an_execution():
+    limits = {"MaxRuntimeInSeconds": 28 * DAY, "MaxPendingTimeInSeconds": 28 * DAY}
+    request = {**create_training_job_request(FROM_LUSTRE, StateMachineRun(role_arn=ROLE))}
+    longest = definition(request | {"StoppingCondition": limits}, file_systems=FROM_LUSTRE.file_systems)
+    assert longest["TimeoutSeconds"] < 365 * DAY
+
+
+@pytest.mark.parametrize("of", ["the imports of ", "the links of ", ""])
+def test_the_longest_wait_has_events_to_spare(of: str):
+    """Of 25,000 events, a look at the imports takes five for its call and two for each other state."""
+    waits = _waits(machine(FROM_LUSTRE)["States"][f"Wait for {of}fsx-lustre"])
+    looks, before = 0, 0
+    for waited in itertools.takewhile(lambda waited: waited < LONGEST_WAIT, waits):
+        assert waited - before <= max(120, before / 100)
+        looks, before = looks + 1, waited
+    assert looks * (5 + 4 * 2) < 25_000 / 2
+
+
+def _waits(state: dict[str, Any]) -> Iterator[int]:
+    """The seconds that were waited after each wait."""
+    waited = 0
+    while True:
+        variables = {"waited": waited}
+        waited = _evaluate(state["Assign"]["waited"], variables)
+        assert waited == variables["waited"] + int(_evaluate(state["Seconds"], variables))
+        yield waited
+
+
+def _evaluate(field: str, variables: dict[str, Any]) -> Any:
+    return jsonata.Jsonata(field.removeprefix("{%").removesuffix("%}")).evaluate(None, variables)
 
 
 def test_retries_are_for_errors_that_pass():
@@ -294,6 +329,12 @@ class Deployment:
         ]
 
 
+def _waited(states: list[str]) -> int:
+    """The seconds of AWS that an execution waited."""
+    waits = [state for state in states if state.startswith("Wait for ")]
+    return next(itertools.islice(_waits(machine(FROM_LUSTRE)["States"][waits[0]]), len(waits) - 1, None))
+
+
 def _policy(statements: list[dict]) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
@@ -429,6 +470,51 @@ def test_a_run_does_not_wait_for_ever(deployment: Deployment):
     assert "After 100 seconds" in ended["cause"]
     waits = deployment.states(ended["executionArn"]).count("Wait for the imports of fsx-lustre")
     assert waits == 5  # 5 + 10 + 20 + 40 + 80 seconds
+
+
+def _announce(here: Deployment, monkeypatch: pytest.MonkeyPatch, objects: int, *, looks: int | None) -> None:
+    """Let the import be of many objects, and end, if ever, when it was looked at so many times."""
+    operations = here.aws.fsx.service.operations
+    describe = operations["DescribeDataRepositoryTasks"]
+    asked = itertools.count(1)
+
+    def told(request: dict[str, Any]) -> dict[str, Any]:
+        (task,) = describe(request)["DataRepositoryTasks"]
+        ended = looks is not None and next(asked) >= looks
+        status = {**task["Status"], "TotalCount": objects, "SucceededCount": objects if ended else 1}
+        lifecycle = "SUCCEEDED" if ended else "EXECUTING"
+        return {"DataRepositoryTasks": [{**task, "Lifecycle": lifecycle, "Status": status}]}
+
+    monkeypatch.setitem(operations, "DescribeDataRepositoryTasks", told)
+
+
+@pytest.mark.parametrize(
+    ("objects", "deadline"),
+    [(3, 4 * 3600), (4_000_001, 4 * 3600 + 1), (10_000_000, 10 * 3600)],
+)
+def test_an_import_of_many_objects_may_take_longer(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, objects: int, deadline: int
+):
+    deployment.aws.durations.waited_second = 1e-6
+    deployment.make_file_system()
+    _announce(deployment, monkeypatch, objects, looks=None)
+    deployment.deploy(FROM_LUSTRE)
+    ended = deployment.run()
+    assert ended["error"] == "Trainfeed.ImportTimeout"
+    assert f"After {deadline} seconds" in ended["cause"]
+    assert deadline <= _waited(deployment.states(ended["executionArn"])) <= deadline * 1.02
+
+
+def test_an_import_that_takes_more_than_four_hours_is_waited_for(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+):
+    deployment.aws.durations.waited_second = 1e-6
+    deployment.make_file_system()
+    _announce(deployment, monkeypatch, 10_000_000, looks=140)
+    deployment.deploy(FROM_LUSTRE)
+    ended = deployment.run(DryRun=True)
+    assert ended["status"] == "SUCCEEDED", ended
+    assert 4 * 3600 < _waited(deployment.states(ended["executionArn"])) < 10 * 3600
 
 
 def test_a_later_import_mends_an_earlier_one(deployment: Deployment):

@@ -14,14 +14,18 @@ from typing import Any
 from trainfeed.rules.integrations import CREATE_TRAINING_JOB
 from trainfeed.state_machine.file_system import entry, file_system_states
 from trainfeed.state_machine.rights import rights
-from trainfeed.state_machine.states import FIRST_PAUSE, States, assign, call, choose, expression, fail
+from trainfeed.state_machine.states import States, assign, call, choose, expression, fail
 
-__all__ = ["AROUND_THE_JOB", "IMPORT_DEADLINE", "definition", "rights"]
+__all__ = ["AROUND_THE_JOB", "IMPORT_DEADLINE", "LONGEST_WAIT", "definition", "rights"]
 
-#: Seconds a run waits for its file systems and their imports. FSx indexes about two million objects an
-#: hour (https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html), so this is
-#: enough for eight million.
+#: Seconds a run waits, at least, for its file systems and their imports. Where the imports of a file system
+#: announce more than four million objects, it waits longer (`file_system.OBJECTS_AN_HOUR`).
 IMPORT_DEADLINE = 4 * 3600
+#: Seconds of waiting that the limit of the whole machine leaves room for: what two billion objects get. It
+#: is there to end what hangs, and must not cut short what the states themselves allow. With the longest
+#: limits of a job it stays under the year that Step Functions gives an execution.
+#: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
+LONGEST_WAIT = 90 * 86_400
 #: Seconds a job may take besides its own limit: to get its instances, to upload, to stop.
 AROUND_THE_JOB = 3600
 #: MaxRuntimeInSeconds of a request that names none.
@@ -62,7 +66,7 @@ def definition(
     Args:
         request: the CreateTrainingJob request; what a run decides is a JSONata expression.
         file_systems: the names under which the job's file systems publish their facts (`fsx-lustre`).
-        import_deadline: seconds to wait for file systems and imports before the run fails.
+        import_deadline: seconds to wait, at least, for file systems and imports before the run fails.
         partition: of the AWS Region; may be a CDK token.
 
     Returns:
@@ -75,7 +79,6 @@ def definition(
             problems=expression(_PROBLEMS),
             run=expression('$merge([{"HyperParameters": {}, "DryRun": false}, $states.input])'),
             waited=0,
-            pause=FIRST_PAUSE,
             tasks=[],
             token="",
         ),
@@ -109,14 +112,14 @@ def definition(
     return {
         "Comment": "Waits until the data is there, completes the request and trains.",
         "QueryLanguage": "JSONata",
-        "TimeoutSeconds": _timeout(request, import_deadline if file_systems else 0),
+        "TimeoutSeconds": _timeout(request, LONGEST_WAIT if file_systems else 0),
         "StartAt": "Read the input",
         "States": states,
     }
 
 
-def _timeout(request: Mapping[str, Any], import_deadline: int) -> int:
+def _timeout(request: Mapping[str, Any], waiting: int) -> int:
     limits = request.get("StoppingCondition", {})
     # With managed spot training, MaxWaitTimeInSeconds holds the run time and the waiting.
     running = limits.get("MaxWaitTimeInSeconds", limits.get("MaxRuntimeInSeconds", DEFAULT_MAX_RUNTIME))
-    return running + limits.get("MaxPendingTimeInSeconds", 0) + import_deadline + AROUND_THE_JOB
+    return running + limits.get("MaxPendingTimeInSeconds", 0) + waiting + AROUND_THE_JOB

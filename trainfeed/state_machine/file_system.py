@@ -4,6 +4,9 @@ The file system and its links must be AVAILABLE, and for each folder whose impor
 newest import task must have SUCCEEDED with no file left out. FAILED and MISCONFIGURED do not mend
 themselves, so they end the run.
 
+How long the imports may take grows with the objects that their tasks announce. FSx counts them while it
+lists the bucket, so the limit is worked out anew at each look.
+
 Sources:
     https://docs.aws.amazon.com/fsx/latest/LustreGuide/import-data-repo-task-dra.html
     https://docs.aws.amazon.com/fsx/latest/APIReference/API_DataRepositoryTask.html
@@ -18,6 +21,10 @@ from trainfeed.rules.integrations import (
     GET_PARAMETER,
 )
 from trainfeed.state_machine.states import States, assign, call, choose, expression, fail, wait
+
+#: FSx indexes about two million objects an hour. An import may take twice as long.
+#: https://aws.amazon.com/blogs/machine-learning/choose-the-best-data-source-for-your-amazon-sagemaker-training-job/
+OBJECTS_AN_HOUR = 2_000_000
 
 _NO_REASON = '"FSx gives no reason"'
 
@@ -36,6 +43,7 @@ _IMPORT_TASKS = f"""
         "Created": CreationTime,
         "Lifecycle": Lifecycle,
         "Paths": [Paths.$replace($, /(.)\\/+$/, "$1")],
+        "Objects": $exists(Status.TotalCount) ? Status.TotalCount : 0,
         "FailedCount": $exists(Status.FailedCount) ? Status.FailedCount : 0,
         "Reason": $exists(FailureDetails.Message) ? FailureDetails.Message : {_NO_REASON}
     }}])
@@ -58,6 +66,7 @@ _IMPORTS = """
         $task := $exists($newest) ? " (" & $newest.Id & ") " : " ";
         {
             "Verdict": $verdict[0],
+            "Task": $exists($newest) ? $newest.{"Id": Id, "Objects": Objects} : {"Id": "", "Objects": 0},
             "Text": "the import of " & $path & $task & $verdict[1]
         }
     )]
@@ -75,7 +84,7 @@ def file_system_states(name: str, *, following: str, deadline: int, partition: s
     Args:
         name: the name under which the file system publishes its facts (`fsx-lustre`).
         following: where to go when all data is there.
-        deadline: seconds that the run may have waited before it fails.
+        deadline: seconds that the run may have waited before it fails; imports of many objects get more.
         partition: of the AWS Region.
     """
     facts = f"${facts_variable(name)}"
@@ -187,6 +196,10 @@ def _links(name: str, facts: str, deadline: int, partition: str) -> States:
 
 def _imports(name: str, facts: str, following: str, deadline: int, partition: str) -> States:
     look, judge = f"Look at the imports of {name}", f"Judge the imports of {name}"
+    # One task may import several folders, and is counted once. A finished one counts as well: of the tasks of
+    # a file system, others wait for it.
+    objects = "$sum($distinct($imports.Task).Objects)"
+    limit = f"$max([{deadline}, $ceil(2 * 3600 * {objects} / {OBJECTS_AN_HOUR})])"
     filters = f'{{"Filters": [{{"Name": "file-system-id", "Values": [{facts}.FileSystemId]}}]}}'
     return {
         look: call(
@@ -209,7 +222,7 @@ def _imports(name: str, facts: str, following: str, deadline: int, partition: st
             [
                 ('$count($imports[Verdict = "failed"]) > 0', f"An import of {name} failed"),
                 ('$count($imports[Verdict = "waiting"]) = 0', following),
-                (f"$waited >= {deadline}", f"An import of {name} takes too long"),
+                (f"$waited >= {limit}", f"An import of {name} takes too long"),
             ],
             otherwise=f"Wait for the imports of {name}",
         ),
@@ -221,7 +234,7 @@ def _imports(name: str, facts: str, following: str, deadline: int, partition: st
         ),
         f"An import of {name} takes too long": fail(
             "ImportTimeout",
-            f"After {deadline} seconds, on the file system <<{facts}.FileSystemId>> of {name}: "
+            f"After <<{limit}>> seconds, on the file system <<{facts}.FileSystemId>> of {name}: "
             "<<$join($imports[Verdict = 'waiting'].Text, '; ')>>. Run the job again when it is complete.",
         ),
         f"Wait for the imports of {name}": wait(look),

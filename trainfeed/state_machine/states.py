@@ -13,9 +13,12 @@ from trainfeed.rules.integrations import integration
 State = dict[str, Any]
 States = dict[str, State]
 
-#: The pause between two looks doubles from the first number of seconds to the second. A look takes about
-#: nine of the 25,000 events that an execution may have.
-FIRST_PAUSE, LONGEST_PAUSE = 5, 120
+#: The pause between two looks doubles from the first number of seconds to the second; from then on it grows
+#: with what was waited. A look takes up to 13 of the 25,000 events that an execution may have
+#: (https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html), and so a year of waiting takes
+#: less than half of them.
+FIRST_PAUSE, LONG_PAUSE, PART_OF_THE_WAIT = 5, 120, 0.01
+_PAUSE = f"$max([$min([$waited + {FIRST_PAUSE}, {LONG_PAUSE}]), $floor($waited * {PART_OF_THE_WAIT})])"
 
 
 def expression(jsonata: str) -> str:
@@ -50,11 +53,8 @@ def wait(following: str) -> State:
     """Wait, each time longer, and count in `$waited` the seconds waited."""
     return {
         "Type": "Wait",
-        "Seconds": expression("$pause"),
-        "Assign": {
-            "waited": expression("$waited + $pause"),
-            "pause": expression(f"$min([$pause * 2, {LONGEST_PAUSE}])"),
-        },
+        "Seconds": expression(_PAUSE),
+        "Assign": {"waited": expression(f"$waited + {_PAUSE}")},
         "Next": following,
     }
 
