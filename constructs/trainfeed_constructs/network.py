@@ -7,8 +7,10 @@ import jsii
 from aws_cdk import Acknowledgment, Aws, CfnTag, Fn, Stack, Validations, aws_ec2
 from constructs import Construct
 
+from trainfeed.rules.cidr import RULES as CIDR_RULES
+from trainfeed.rules.cidr import CidrChoice
 from trainfeed.rules.network import ZONE_RULES, ZoneChoice
-from trainfeed_constructs.findings import judge
+from trainfeed_constructs.findings import find, settle
 
 
 @jsii.implements(aws_ec2.IConnectable)
@@ -62,11 +64,13 @@ class TrainingNetwork(Network):
             other_buckets: names of buckets of other accounts that jobs may reach. Default: none.
 
         Raises:
-            RuleViolationError: there is no such zone.
+            RuleViolationError: there is no such zone, or no VPC of such addresses.
         """
         super().__init__(scope, id_)
+        findings = find(CIDR_RULES, CidrChoice(cidr=cidr))
         if zone_id is not None:
-            judge(self, ZONE_RULES, ZoneChoice(zone_id=zone_id, region=Stack.of(self).region))
+            findings += find(ZONE_RULES, ZoneChoice(zone_id=zone_id, region=Stack.of(self).region))
+        settle(self, findings)
         named = [CfnTag(key="Name", value=self.node.path)]
         vpc = aws_ec2.CfnVPC(
             self,

@@ -1,5 +1,5 @@
 import pytest
-from aws_cdk import aws_ec2
+from aws_cdk import CfnParameter, aws_ec2
 
 from trainfeed.rules.rule import RuleViolationError
 from trainfeed_constructs import TrainingNetwork
@@ -83,6 +83,38 @@ def test_a_zone_is_named_by_an_id_of_the_region(make_stack, region, zone_id, rul
     else:
         with pytest.raises(RuleViolationError, match=rule):
             TrainingNetwork(make_stack(region), "Network", zone_id=zone_id)
+
+
+@pytest.mark.parametrize(
+    ("cidr", "message"),
+    [
+        ("10.0.0.0/16", None),
+        ("10.0.0.0/28", None),
+        ("10.0.0.0/8", "a range of /8. Allowed: an IPv4 range of /16 to /28"),
+        ("10.0.0.0/29", "a range of /29"),
+        ("10.0.0.1/20", "has host bits set"),
+        ("fd00::/56", "NETWORK-CIDR"),
+        ("nonsense", "NETWORK-CIDR"),
+    ],
+)
+def test_the_addresses_are_those_a_vpc_can_have(stack, only, cidr, message):
+    if message is None:
+        TrainingNetwork(stack, "Network", cidr=cidr)
+        assert only("AWS::EC2::VPC")[1]["Properties"]["CidrBlock"] == cidr
+        return
+    with pytest.raises(RuleViolationError, match=message):
+        TrainingNetwork(stack, "Network", cidr=cidr)
+
+
+def test_addresses_only_known_at_deployment_are_never_judged(stack, only):
+    TrainingNetwork(stack, "Network", cidr=CfnParameter(stack, "Cidr").value_as_string)
+
+    assert only("AWS::EC2::Subnet")[1]["Properties"]["CidrBlock"] == {"Ref": "Cidr"}
+
+
+def test_zone_and_addresses_are_told_at_once(stack):
+    with pytest.raises(RuleViolationError, match=r"(?s)NETWORK-CIDR.*NETWORK-ZONE-ID"):
+        TrainingNetwork(stack, "Network", cidr="nonsense", zone_id="us-east-1a")
 
 
 def test_an_existing_network_is_left_as_it_is(stack, found):
