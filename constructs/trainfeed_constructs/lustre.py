@@ -160,6 +160,13 @@ class LustreFileSystem(LustreAccess):
         rules = None
         if security_group_id is None:
             security_group_id, rules = self._security_group(network)
+        else:
+            Annotations.of(self).add_info_v2(
+                "trainfeed:EXISTING-FILE-SYSTEM-GROUP",
+                f"No rule is added for the existing security group {security_group_id}. It must let "
+                f"{self._traffic} through within itself and to and from the jobs' group "
+                f"{network.security_group_id}, and that group likewise.",
+            )
         self.security_group_id = security_group_id
         self.rules_welcome = rules is not None
 

@@ -261,6 +261,32 @@ def test_no_rule_is_added_where_the_file_systems_group_was_there_before(stack, n
     assert {body["Type"] for body in found().values()} == {FILE_SYSTEM, "AWS::SSM::Parameter"}
 
 
+@pytest.mark.parametrize("rules_welcome", [True, False])
+@pytest.mark.parametrize(("configuration", "traffic"), [({}, "TCP 988 and 1018-1023"), (EFA, "all traffic")])
+def test_one_note_says_that_no_rule_is_added_where_groups_were_there_before(
+    stack, rules_welcome, configuration, traffic
+):
+    network = TrainingNetwork.from_network_attributes(
+        stack,
+        "Network",
+        vpc_id="vpc-1",
+        subnet_id="subnet-1",
+        security_group_id="sg-jobs",
+        rules_welcome=rules_welcome,
+    )
+    LustreFileSystem(
+        stack,
+        "FileSystem",
+        network=network,
+        security_group_id="sg-mine",
+        configuration=LustreConfiguration(**{"storage_capacity_gib": 1200, **configuration}),
+    )
+
+    (note,) = Annotations.from_stack(stack).find_info("*", Match.any_value())
+    assert "No rule is added for the existing security group sg-mine" in note.entry.data
+    assert f"{traffic} through within itself and to and from the jobs' group sg-jobs" in note.entry.data
+
+
 def test_the_note_on_an_existing_group_of_jobs_asks_for_what_efa_needs(stack):
     network = TrainingNetwork.from_network_attributes(
         stack, "Network", vpc_id="vpc-1", subnet_id="subnet-1", security_group_id="sg-jobs"
