@@ -304,12 +304,30 @@ def local(ctx: click.Context, folder: Path) -> None:
 
 @local.command(name="start")
 @click.option("--port", default=0, show_default="a free one", help="The port on 127.0.0.1.")
+@click.option(
+    "--duration",
+    "given",
+    multiple=True,
+    metavar="NAME=SECONDS",
+    help="How long something takes, such as file_system_create=300. Repeat for more.",
+)
 @click.pass_obj
-def local_start(folder: Path, port: int) -> None:
+def local_start(folder: Path, port: int, given: tuple[str, ...]) -> None:
     """Start it in the background."""
     from trainfeed.local import daemon
+    from trainfeed.local.durations import DurationError, Durations
 
-    running = daemon.status(folder) or daemon.start(folder, port=port)
+    pairs = [each.partition("=") for each in given]
+    try:
+        durations = Durations.changed({name: seconds for name, _, seconds in pairs})
+    except DurationError as error:
+        raise click.BadParameter(str(error), param_hint="--duration") from error
+    running = daemon.status(folder)
+    if running and given:
+        raise click.ClickException(
+            "The local AWS runs already, and keeps its durations. Stop it first: trainfeed local stop"
+        )
+    running = running or daemon.start(folder, port=port, durations=durations)
     click.echo(
         f"The local AWS runs at {running.url} (pid {running.pid}).\n"
         f'  Use it in this shell:  eval "$(trainfeed local env)"\n'

@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
+from trainfeed.local.durations import Durations
+
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 _POLL_SECONDS = 0.05
@@ -60,12 +62,13 @@ def state(folder: Path) -> Path:
     return folder.absolute() / ".trainfeed" / "local"
 
 
-def start(folder: Path, *, port: int = 0) -> Running:
+def start(folder: Path, *, port: int = 0, durations: Durations | None = None) -> Running:
     """Start it, and return when it answers.
 
     Args:
         folder: the folder it belongs to.
         port: the port on 127.0.0.1; 0 takes a free one.
+        durations: how long its lifecycles take; default: a few seconds each.
 
     Raises:
         AlreadyRunningError: one runs for this folder.
@@ -80,7 +83,14 @@ def start(folder: Path, *, port: int = 0) -> Running:
     files.folder.mkdir(parents=True, exist_ok=True)
     with files.log.open("wb") as log:
         launcher = subprocess.Popen(
-            [sys.executable, "-m", "trainfeed.local.daemon", str(files.folder), str(port)],
+            [
+                sys.executable,
+                "-m",
+                "trainfeed.local.daemon",
+                str(files.folder),
+                str(port),
+                json.dumps(asdict(durations or Durations())),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -211,7 +221,7 @@ class _Files:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
 
 
-def _launch(folder: Path, port: int) -> int:
+def _launch(folder: Path, port: int, durations: Durations) -> int:
     """Leave a process running in the background, and return 0 when it answers or 1 when it ended.
 
     It has no parent that would have to wait for its end.
@@ -222,14 +232,14 @@ def _launch(folder: Path, port: int) -> int:
         return 0 if os.read(heard, 1) else 1
     os.close(heard)
     try:
-        _serve(folder, port, ready=told)
+        _serve(folder, port, durations, ready=told)
     except (OSError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
-def _serve(folder: Path, port: int, *, ready: int) -> None:
+def _serve(folder: Path, port: int, durations: Durations, *, ready: int) -> None:
     """Be the background process until a signal ends it."""
     from trainfeed.local.server import LocalAws  # noqa: PLC0415 - who asks for the status does not wait
 
@@ -239,7 +249,7 @@ def _serve(folder: Path, port: int, *, ready: int) -> None:
     files = _Files(folder)
     files.hold()
     files.record.unlink(missing_ok=True)
-    with LocalAws(state=folder, port=port) as aws:
+    with LocalAws(state=folder, port=port, durations=durations) as aws:
         files.write(Running(pid=os.getpid(), url=aws.url, log=files.log, environment=aws.environment()))
         os.write(ready, b"1")
         os.close(ready)
@@ -248,4 +258,4 @@ def _serve(folder: Path, port: int, *, ready: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(_launch(Path(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(_launch(Path(sys.argv[1]), int(sys.argv[2]), Durations(**json.loads(sys.argv[3]))))

@@ -1,6 +1,16 @@
 """How long the local AWS takes over what takes AWS minutes, in seconds."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Self
+
+#: A day; on AWS most lifecycles take minutes.
+_LONGEST = 86_400
+
+
+class DurationError(ValueError):
+    """There is no such duration, or it cannot last so long; the text says what can be given."""
 
 
 @dataclass(kw_only=True)
@@ -24,3 +34,29 @@ class Durations:
     job_starting: float = 1.0
     job_stopping: float = 0.5
     waited_second: float = 0.1
+
+    @classmethod
+    def changed(cls, given: Mapping[str, str]) -> Self:
+        """The durations with some changed.
+
+        Args:
+            given: seconds by name, as a person wrote them.
+
+        Raises:
+            DurationError: one has no such name, or is not a number of seconds from 0 to a day.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise DurationError(f"There is no duration {name!r}. There are {', '.join(known)}.")
+        return cls(**{name: _seconds(name, text) for name, text in given.items()})
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds <= _LONGEST:
+        raise DurationError(f"{name} is {text!r}. Give seconds, from 0 to {_LONGEST}.")
+    return seconds
