@@ -34,7 +34,10 @@ def of(settings: Settings, client: Client) -> Plan:
     plan = Plan(
         zone_id=settings.network.zone_id,
         network=ExistingNetwork(**existing.model_dump()) if existing else None,
-        buckets=tuple(filter(None, (settings.dataset.data_bucket, settings.dataset.output_bucket))),
+        buckets=tuple(filter(None, (settings.dataset.data_bucket,))),
+        buckets_here=tuple(
+            filter(None, (settings.dataset.output_bucket, settings.dataset.access_log_bucket))
+        ),
         file_systems=tuple(
             FileSystemPlan(
                 configuration=asked.file_system(source, locations),

@@ -7,8 +7,10 @@ from trainfeed.rules.network import (
     JOB_SUBNET_RULES,
     LUSTRE_PATH_RULES,
     LUSTRE_PORTS,
+    NEW_FILE_SYSTEM_RULES,
     ZONE_RULES,
     JobGroups,
+    JobsOfNewFileSystem,
     JobSubnet,
     LustrePaths,
     S3Route,
@@ -184,6 +186,11 @@ def groups(group, instances=2):
     return JobGroups(groups=(group,), instances=instances, cidr=SUBNET)
 
 
+def leaving(out, s3_route=S3Route.GATEWAY_ENDPOINT):
+    group = SecurityGroup(id="sg-job", egress=out)
+    return JobGroups(groups=(group,), instances=1, cidr=SUBNET, s3_route=s3_route)
+
+
 LONE = SecurityGroup(id="sg-job", egress=tcp("0.0.0.0/0", (443, 443)))
 
 GROUP_CASES = [
@@ -191,7 +198,46 @@ GROUP_CASES = [
     (groups(LONE, instances=1), {}),
     (groups(LONE), {"NETWORK-INSTANCES": "The 2 instances of the job cannot talk"}),
     (groups(SecurityGroup(id="sg-job", egress=everything("0.0.0.0/0"))), {"NETWORK-INSTANCES": "sg-job"}),
-    (groups(SecurityGroup(id="sg-job", ingress=everything("sg-job"))), {"NETWORK-INSTANCES": "sg-job"}),
+    (
+        groups(SecurityGroup(id="sg-job", ingress=everything("sg-job"))),
+        {"NETWORK-INSTANCES": "sg-job", "NETWORK-S3-PORT": "(sg-job) let no TCP 443 out to S3"},
+    ),
+    # The way to S3: public addresses, or those of an interface endpoint in the VPC
+    (leaving(tcp("52.216.0.0/15", (443, 443))), {}),
+    (leaving(tcp("0.0.0.0/0", (0, 442), (443, 443))), {}),
+    (leaving(tcp(UNRESOLVED, (443, 443))), {}),
+    (leaving(()), {"NETWORK-S3-PORT": "Let TCP 443 out to S3 (its prefix list, or 0.0.0.0/0)."}),
+    (leaving(tcp("0.0.0.0/0", (80, 80))), {"NETWORK-S3-PORT": "no TCP 443"}),
+    (leaving(everything("127.0.0.1/32")), {"NETWORK-S3-PORT": "no TCP 443"}),
+    (leaving(everything("sg-fs")), {"NETWORK-S3-PORT": "no TCP 443"}),
+    (leaving(everything("10.0.0.0/16")), {"NETWORK-S3-PORT": "no TCP 443"}),
+    (leaving(everything("10.0.0.0/16"), S3Route.NAT), {"NETWORK-S3-PORT": "no TCP 443"}),
+    (leaving(everything("10.0.0.0/16"), S3Route.INTERFACE_ENDPOINT), {}),
+    (leaving(tcp("sg-endpoint", (443, 443)), S3Route.INTERFACE_ENDPOINT), {}),
+    (
+        leaving(everything("127.0.0.1/32"), S3Route.INTERFACE_ENDPOINT),
+        {"NETWORK-S3-PORT": "out to the S3 endpoint of the VPC."},
+    ),
+]
+
+
+def of_new(into, out):
+    return JobsOfNewFileSystem(clients=(SecurityGroup(id="sg-job", ingress=into, egress=out),), cidr=SUBNET)
+
+
+NEW_CASES = [
+    (of_new(tcp(SUBNET, *LUSTRE), tcp(SUBNET, *LUSTRE)), {}),
+    (of_new(everything("10.0.0.0/8"), everything("0.0.0.0/0")), {}),
+    (of_new(tcp(UNRESOLVED, *LUSTRE), ()), {}),
+    (
+        of_new((), everything("0.0.0.0/0")),
+        {
+            "NETWORK-NEW-GROUP": "into the job (sg-job) from the file system (a new group): 988, 1018-1023. "
+            "No rule is added to groups that were there before. Let TCP 988, 1018-1023 in from and out to "
+            "10.0.1.0/24, or to the new group once it is made."
+        },
+    ),
+    (of_new(everything("sg-job"), everything("sg-job")), {"NETWORK-NEW-GROUP": "out of the job (sg-job)"}),
 ]
 
 
@@ -219,6 +265,7 @@ TABLES = [
     (LUSTRE_PATH_RULES, PATH_CASES),
     (JOB_SUBNET_RULES, SUBNET_CASES),
     (JOB_GROUP_RULES, GROUP_CASES),
+    (NEW_FILE_SYSTEM_RULES, NEW_CASES),
     (ZONE_RULES, ZONE_CASES),
 ]
 

@@ -8,6 +8,8 @@ import pytest
 
 from trainfeed.rules.job_request import JobRequest
 from trainfeed.rules.lustre import LustreConfiguration
+from trainfeed.rules.rule import UNRESOLVED
+from trainfeed.run import network_facts
 from trainfeed.run.preflight import ExistingNetwork, FileSystemPlan, Plan, examine
 from trainfeed.sources import S3Link, S3Source, S3Uri
 
@@ -99,6 +101,53 @@ def test_an_existing_network(aws: Any, given: dict[str, Any], instances: int, fo
     assert ids(aws, plan) == found
 
 
+def test_an_existing_group_of_jobs_that_is_shut(aws: Any) -> None:
+    existing, group = network(aws)
+    plan = Plan(network=existing, file_systems=(file_system(), file_system(), file_system(group)))
+    ec2, anywhere = aws.client("ec2"), [{"CidrIp": "0.0.0.0/0"}]
+    assert ids(aws, plan) == {"NETWORK-NEW-GROUP"}
+    lustre = [
+        {"IpProtocol": "tcp", "FromPort": low, "ToPort": high, "IpRanges": [{"CidrIp": "10.0.0.0/24"}]}
+        for low, high in ((988, 988), (1018, 1023))
+    ]
+    ec2.authorize_security_group_ingress(GroupId=existing.security_group_id, IpPermissions=lustre)
+    assert ids(aws, plan) == set()
+    everything = [{"IpProtocol": "-1", "IpRanges": anywhere}]
+    ec2.revoke_security_group_egress(GroupId=existing.security_group_id, IpPermissions=everything)
+    ec2.authorize_security_group_egress(GroupId=existing.security_group_id, IpPermissions=lustre)
+    assert ids(aws, plan) == {"NETWORK-S3-PORT"}
+    https = [{"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": anywhere}]
+    ec2.authorize_security_group_egress(GroupId=existing.security_group_id, IpPermissions=https)
+    assert ids(aws, plan) == set()
+
+
+def test_prefix_lists_stand_for_their_addresses(aws: Any) -> None:
+    blocks = ["10.0.0.0/25", "10.0.0.128/25"]
+    made = aws.client("ec2").create_managed_prefix_list(
+        PrefixListName="halves", MaxEntries=2, AddressFamily="IPv4", Entries=[{"Cidr": one} for one in blocks]
+    )["PrefixList"]["PrefixListId"]
+
+    def peers(list_id: str) -> list[str]:
+        rule = {
+            "IpProtocol": "tcp",
+            "FromPort": 988,
+            "ToPort": 988,
+            "PrefixListIds": [{"PrefixListId": list_id}],
+        }
+        described = {"GroupId": "sg-1", "IpPermissions": [rule]}
+        return [one.peer for one in network_facts.group_rules(aws.client, described).ingress]
+
+    assert peers(made) == blocks
+    assert peers("pl-0123456789abcdef0") == [UNRESOLVED]
+
+
+def test_the_group_of_a_file_system_is_looked_at(aws: Any) -> None:
+    existing, _ = network(aws)
+    _, elsewhere = network(aws)
+    for group, found in {"sg-0123456789abcdef0": "ACCOUNT-NETWORK", elsewhere: "ACCOUNT-ONE-VPC"}.items():
+        assert found in ids(aws, Plan(network=existing, file_systems=(file_system(group),)))
+
+
 def test_a_network_that_is_not_there(aws: Any) -> None:
     existing, _ = network(aws)
     other, _ = network(aws)
@@ -149,6 +198,17 @@ def test_a_bucket_that_is_not_there(aws: Any) -> None:
     assert told == [
         "ACCOUNT-BUCKET (error): There is no bucket named no-such-bucket. Correct the name, or create it."
     ]
+
+
+def test_buckets_that_have_to_be_in_the_region(aws: Any) -> None:
+    bucket(aws, "data/a.png")
+    far = {"LocationConstraint": "eu-west-1"}
+    aws.client("s3").create_bucket(Bucket="far-away", CreateBucketConfiguration=far)
+    assert ids(aws, Plan(buckets=("far-away",), buckets_here=("datasets",))) == set()
+    (_, finding) = examine(aws.client, Plan(buckets_here=("far-away",)))  # the first is the bootstrap's
+    assert finding.rule.id == "ACCOUNT-BUCKET-REGION"
+    assert "The bucket far-away is in eu-west-1." in finding.message
+    assert "Name one in us-east-1, or deploy to eu-west-1." in finding.message
 
 
 def bootstrap(aws: Any, *statements: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ _BOOTSTRAP = "https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping.html"
 _SIMULATION = "https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.html"
 _NETWORK = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
 _BUCKETS = "https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html"
+_LOGGING = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/ServerLogs.html"
 
 _KINDS = {"vpc": "VPC", "subnet": "subnet", "sg": "security group"}
 #: The oldest bootstrap that the CDK of today deploys with.
@@ -62,10 +63,14 @@ class ExistingBucket:
 
     Attributes:
         fault: why it cannot be used, None if it can.
+        region: where it is.
+        needed_region: where it has to be; None where it may be anywhere.
     """
 
     name: str
     fault: str | None = None
+    region: str | None = None
+    needed_region: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +113,7 @@ def _network_exists(value: ExistingNetworkIds) -> str | None:
     if not value.missing:
         return None
     listed = ", ".join(f"{_KINDS[one.split('-')[0]]} {one}" for one in value.missing)
-    return f"There is no {listed} in {value.region} of this account. Correct network.existing, or the Region."
+    return f"There is no {listed} in {value.region} of this account. Correct the settings, or the Region."
 
 
 def _network_together(value: ExistingNetworkIds) -> str | None:
@@ -121,6 +126,16 @@ def _network_together(value: ExistingNetworkIds) -> str | None:
 
 def _bucket(value: ExistingBucket) -> str | None:
     return value.fault
+
+
+def _bucket_region(value: ExistingBucket) -> str | None:
+    if value.region is None or value.needed_region in (None, value.region):
+        return None
+    return (
+        f"The bucket {value.name} is in {value.region}. Jobs leave their models, and buckets their access "
+        f"logs, in a bucket of their own Region alone. Name one in {value.needed_region}, or deploy to "
+        f"{value.region}."
+    )
 
 
 def _rights(value: PrincipalRights) -> str | None:
@@ -189,6 +204,15 @@ BUCKET_RULES: tuple[Rule[ExistingBucket], ...] = (
         checked=_CHECKED,
         reads=("fault",),
         violated=_bucket,
+    ),
+    Rule(
+        id="ACCOUNT-BUCKET-REGION",
+        level=Level.ERROR,
+        statement="The buckets of models and of access logs are in the Region of the deployment.",
+        source=_LOGGING,
+        checked=_CHECKED,
+        reads=("region", "needed_region"),
+        violated=_bucket_region,
     ),
 )
 RIGHTS_RULES: tuple[Rule[PrincipalRights], ...] = (

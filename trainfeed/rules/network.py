@@ -9,7 +9,7 @@ from functools import partial
 
 from trainfeed.rules.regions import zone_prefix
 from trainfeed.rules.rule import Level, Refusal, Rule
-from trainfeed.rules.security_groups import SecurityGroup, in_words, open_ports
+from trainfeed.rules.security_groups import Permission, SecurityGroup, in_words, open_ports, reaches
 
 _CHECKED = date(2026, 11, 20)
 _GROUPS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
@@ -18,6 +18,8 @@ _ZONES = "https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-a
 
 #: The TCP ports of Lustre, between a file system and its clients and among its own servers.
 LUSTRE_PORTS = frozenset({988, *range(1018, 1024)})
+
+_HTTPS = 443
 
 _ADDRESSES_PER_INSTANCE = {False: 2, True: 5}
 _ZONE_ID = re.compile(r"[a-z]+[0-9]+-az[0-9]+")
@@ -78,10 +80,24 @@ class JobGroups:
 
     Attributes:
         cidr: the addresses of the job's subnet.
+        s3_route: how that subnet reaches S3.
     """
 
     groups: tuple[SecurityGroup, ...]
     instances: int
+    cidr: str
+    s3_route: S3Route = S3Route.GATEWAY_ENDPOINT
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobsOfNewFileSystem:
+    """The existing groups of jobs whose file system gets a group of its own, which lets them in and out.
+
+    Attributes:
+        cidr: the addresses of the subnet that both are in.
+    """
+
+    clients: tuple[SecurityGroup, ...]
     cidr: str
 
 
@@ -210,6 +226,35 @@ def _among_instances(value: JobGroups) -> str | None:
     )
 
 
+def _s3_port(value: JobGroups) -> str | None:
+    # An interface endpoint has addresses of the VPC, S3 itself has public ones.
+    inside = value.s3_route is S3Route.INTERFACE_ENDPOINT
+    leaving = [rule for group in value.groups for rule in group.egress]
+    if reaches(leaving, _HTTPS, private=inside):
+        return None
+    towards = "the S3 endpoint of the VPC" if inside else "S3 (its prefix list, or 0.0.0.0/0)"
+    return (
+        f"The security groups of the job ({_ids(value.groups)}) let no TCP {_HTTPS} out to S3; the job would "
+        f"fail when it loads or stores. Let TCP {_HTTPS} out to {towards}."
+    )
+
+
+def _new_group(value: JobsOfNewFileSystem) -> str | None:
+    rules = tuple(
+        Permission(protocol="tcp", peer=group.id, from_port=port, to_port=port)
+        for group in value.clients
+        for port in LUSTRE_PORTS
+    )
+    new = (SecurityGroup(id="a new group", ingress=rules, egress=rules),)
+    shut = tuple(_closed_outside(LustrePaths(file_system=new, clients=value.clients, cidr=value.cidr)))
+    return (
+        f"Lustre traffic is shut {'; '.join(shut)}. No rule is added to groups that were there before. Let "
+        f"TCP {in_words(LUSTRE_PORTS)} in from and out to {value.cidr}, or to the new group once it is made."
+        if shut
+        else None
+    )
+
+
 def _zone_id(value: ZoneChoice) -> str | None:
     if _ZONE_ID.fullmatch(value.zone_id):
         return None
@@ -295,6 +340,27 @@ JOB_GROUP_RULES: tuple[Rule[JobGroups], ...] = (
         checked=_CHECKED,
         reads=("groups", "instances", "cidr"),
         violated=_among_instances,
+    ),
+    Rule(
+        id="NETWORK-S3-PORT",
+        level=Level.ERROR,
+        statement="The security groups of a job let TCP 443 out to S3.",
+        source=f"{_TRAIN_VPC}#train-vpc-groups",
+        checked=_CHECKED,
+        reads=("groups", "s3_route"),
+        violated=_s3_port,
+    ),
+)
+
+NEW_FILE_SYSTEM_RULES: tuple[Rule[JobsOfNewFileSystem], ...] = (
+    Rule(
+        id="NETWORK-NEW-GROUP",
+        level=Level.WARNING,
+        statement="An existing group of jobs lets Lustre traffic through to a file system yet to be made.",
+        source=_GROUPS,
+        checked=_CHECKED,
+        reads=("clients", "cidr"),
+        violated=_new_group,
     ),
 )
 

@@ -6,6 +6,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from trainfeed.rules.network import JobSubnet, S3Route
+from trainfeed.rules.rule import UNRESOLVED
 from trainfeed.rules.security_groups import Permission, SecurityGroup
 from trainfeed.run.aws import Client, code
 
@@ -52,20 +53,22 @@ def job_subnet(client: Client, described: dict[str, Any], *, instances: int) -> 
     )
 
 
-def group_rules(described: dict[str, Any]) -> SecurityGroup:
-    """A described security group as the rules look at it."""
+def group_rules(client: Client, described: dict[str, Any]) -> SecurityGroup:
+    """A described security group as the rules look at it, its prefix lists written out."""
     return SecurityGroup(
         id=described["GroupId"],
-        ingress=tuple(_permissions(described.get("IpPermissions", ()))),
-        egress=tuple(_permissions(described.get("IpPermissionsEgress", ()))),
+        ingress=tuple(_permissions(client, described.get("IpPermissions", ()))),
+        egress=tuple(_permissions(client, described.get("IpPermissionsEgress", ()))),
     )
 
 
-def _permissions(described: Any) -> Iterator[Permission]:
+def _permissions(client: Client, described: Any) -> Iterator[Permission]:
     for rule in described:
         peers = [pair["GroupId"] for pair in rule.get("UserIdGroupPairs", ()) if "GroupId" in pair]
         peers += [block["CidrIp"] for block in rule.get("IpRanges", ())]
         peers += [block["CidrIpv6"] for block in rule.get("Ipv6Ranges", ())]
+        for listed in rule.get("PrefixListIds", ()):
+            peers += _prefix_list(client, listed["PrefixListId"])
         for peer in peers:
             yield Permission(
                 protocol=rule["IpProtocol"],
@@ -73,6 +76,15 @@ def _permissions(described: Any) -> Iterator[Permission]:
                 from_port=rule.get("FromPort", 0),
                 to_port=rule.get("ToPort", 65535),
             )
+
+
+def _prefix_list(client: Client, list_id: str) -> list[Any]:
+    """The address blocks of a prefix list; one that may not be read leaves its rule without judgement."""
+    pages = client("ec2").get_paginator("get_managed_prefix_list_entries").paginate(PrefixListId=list_id)
+    try:
+        return [entry["Cidr"] for page in pages for entry in page["Entries"]]
+    except ClientError:
+        return [UNRESOLVED]
 
 
 def _s3_route(client: Client, described: dict[str, Any]) -> S3Route:

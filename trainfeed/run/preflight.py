@@ -43,6 +43,7 @@ class Plan:
         zone_id: the zone asked for, None for the account's first.
         network: the existing network, None where a new one is made.
         buckets: existing buckets, by name.
+        buckets_here: more of them, which have to be in the Region.
         file_systems: with their links, of which those to buckets that exist already can be looked at.
         jobs: what is to be run.
         s3_sources: what jobs read straight from S3.
@@ -51,6 +52,7 @@ class Plan:
     zone_id: str | None = None
     network: ExistingNetwork | None = None
     buckets: tuple[str, ...] = ()
+    buckets_here: tuple[str, ...] = ()
     file_systems: tuple[FileSystemPlan, ...] = ()
     jobs: tuple[JobRequest, ...] = ()
     s3_sources: tuple[S3Source, ...] = ()
@@ -91,7 +93,7 @@ def examine(client: Client, plan: Plan) -> tuple[Finding, ...]:
         *unready,
         *_zone(client, plan, me),
         *_network(client, plan, me),
-        *_buckets(client, plan),
+        *_buckets(client, plan, me),
         *_data(client, plan, me),
         *(finding for one in plan.jobs for finding in check(job.RULES, one)),
         *_rights(client, me, bootstrapped=not unready),
@@ -146,31 +148,34 @@ def _network(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
     subnet, group = found[ids.subnet_id], found[ids.security_group_id]
     if subnet is None:
         return
-    yield from check(
-        network.JOB_SUBNET_RULES, network_facts.job_subnet(client, subnet, instances=plan.instances)
-    )
+    place = network_facts.job_subnet(client, subnet, instances=plan.instances)
+    yield from check(network.JOB_SUBNET_RULES, place)
     if group is None:
         return
-    clients = (network_facts.group_rules(group),)
+    clients = (network_facts.group_rules(client, group),)
     cidr = subnet["CidrBlock"]
-    yield from check(
-        network.JOB_GROUP_RULES, network.JobGroups(groups=clients, instances=plan.instances, cidr=cidr)
-    )
-    for file_system in plan.file_systems:
-        own = found.get(file_system.security_group_id or "")
-        if own:
-            paths = network.LustrePaths(
-                file_system=(network_facts.group_rules(own),), clients=clients, cidr=cidr
-            )
+    jobs = network.JobGroups(groups=clients, instances=plan.instances, cidr=cidr, s3_route=place.s3_route)
+    yield from check(network.JOB_GROUP_RULES, jobs)
+    for own in dict.fromkeys(file_system.security_group_id for file_system in plan.file_systems):
+        if own is None:
+            new = network.JobsOfNewFileSystem(clients=clients, cidr=cidr)
+            yield from check(network.NEW_FILE_SYSTEM_RULES, new)
+        elif described := found[own]:
+            servers = (network_facts.group_rules(client, described),)
+            paths = network.LustrePaths(file_system=servers, clients=clients, cidr=cidr)
             yield from check(network.LUSTRE_PATH_RULES, paths)
 
 
-def _buckets(client: Client, plan: Plan) -> Iterator[Finding]:
-    for name in plan.buckets:
+def _buckets(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
+    for name in dict.fromkeys((*plan.buckets, *plan.buckets_here)):
+        bucket = account.ExistingBucket(
+            name=name, needed_region=me.place.region if name in plan.buckets_here else None
+        )
         try:
-            dataset_facts.bucket_region(client, name)
+            bucket = replace(bucket, region=dataset_facts.bucket_region(client, name))
         except UserError as error:
-            yield from check(account.BUCKET_RULES, account.ExistingBucket(name=name, fault=str(error)))
+            bucket = replace(bucket, fault=str(error))
+        yield from check(account.BUCKET_RULES, bucket)
 
 
 def _data(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
@@ -184,7 +189,7 @@ def _data(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
         try:
             seen[uri] = dataset_facts.observe(client, uri)
         except UserError as error:
-            if uri.bucket not in plan.buckets:  # those were told of already
+            if uri.bucket not in (*plan.buckets, *plan.buckets_here):  # those were told of already
                 yield from check(
                     account.BUCKET_RULES, account.ExistingBucket(name=uri.bucket, fault=str(error))
                 )
