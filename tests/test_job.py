@@ -8,7 +8,7 @@ from botocore.loaders import create_loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 
-from trainfeed.execution_role import execution_role_grants, execution_role_statements
+from trainfeed.execution_role import execution_role_grants
 from trainfeed.job import (
     ENTRYPOINT,
     MetricDefinition,
@@ -265,7 +265,7 @@ def test_twenty_channels_with_the_code_are_accepted():
 
 def allowed(stated, **given):
     place = {"partition": "aws", "region": "us-east-1", "account": "123456789012"}
-    statements = execution_role_statements(stated, **{**place, **given})
+    statements = [grant.statement() for grant in execution_role_grants(stated, **{**place, **given})]
     assert all(statement["Effect"] == "Allow" for statement in statements)
     return {statement["Sid"]: statement for statement in statements}
 

@@ -15,7 +15,7 @@ from cfnlint import api as cfn_lint
 from cfnlint.config import ManualArgs
 from statelint.linter import Linter
 
-from trainfeed.execution_role import execution_role_statements
+from trainfeed.execution_role import execution_role_grants
 from trainfeed.job import StateMachineRun, TrainingJob, create_training_job_request
 from trainfeed.names import facts_parameter
 from trainfeed.sources import Channel, LustreSource, S3Source, S3Uri
@@ -231,7 +231,7 @@ class Deployment:
         iam = self.aws.client("iam")
         statements = rights(job="training", file_systems=job.file_systems, execution_role_arn=ROLE, **PLACE)
         iam.put_role_policy(RoleName="machine", PolicyName="rights", PolicyDocument=_policy(statements))
-        statements = execution_role_statements(job, **PLACE)
+        statements = [grant.statement() for grant in execution_role_grants(job, **PLACE)]
         iam.put_role_policy(RoleName="training", PolicyName="rights", PolicyDocument=_policy(statements))
         self.machine = self.aws.client("stepfunctions").create_state_machine(
             name="trainfeed-training",

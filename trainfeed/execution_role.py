@@ -47,16 +47,6 @@ class Grant:
         return rendered
 
 
-def execution_role_statements(
-    job: TrainingJob, *, partition: str, region: str, account: str, kms_key_arns: tuple[str, ...] = ()
-) -> list[dict[str, Any]]:
-    """The policy statements of the role a job runs as."""
-    grants = execution_role_grants(
-        job, partition=partition, region=region, account=account, kms_key_arns=kms_key_arns
-    )
-    return [grant.statement() for grant in grants]
-
-
 def execution_role_grants(
     job: TrainingJob, *, partition: str, region: str, account: str, kms_key_arns: tuple[str, ...] = ()
 ) -> tuple[Grant, ...]:

@@ -54,9 +54,6 @@ class DataEvent(StrEnum):
     DELETED = "DELETED"
 
 
-ALL_EVENTS = (DataEvent.NEW, DataEvent.CHANGED, DataEvent.DELETED)
-
-
 @dataclass(frozen=True, kw_only=True)
 class S3Link:
     """A folder of a Lustre file system linked to a bucket and prefix: one data repository association.

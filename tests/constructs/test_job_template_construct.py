@@ -5,7 +5,7 @@ from aws_cdk import aws_iam
 from aws_cdk.assertions import Annotations, Match
 from statelint.linter import Linter
 
-from trainfeed.execution_role import execution_role_statements
+from trainfeed.execution_role import execution_role_grants
 from trainfeed.job import TrainingJob
 from trainfeed.rules.rule import RuleViolationError
 from trainfeed.run.permissions import RUNNING
@@ -85,7 +85,8 @@ def test_the_jobs_role_may_do_what_its_sources_need_and_no_more(stack, found, ch
     template = TrainingJobTemplate(stack, "Job", job=job(channel))
 
     _, role, _ = role_of(found, "sagemaker")
-    assert set(allowed(role)) == set(wanted(execution_role_statements(template.job, **PLACE)))
+    statements = [grant.statement() for grant in execution_role_grants(template.job, **PLACE)]
+    assert set(allowed(role)) == set(wanted(statements))
 
 
 def test_a_job_on_s3_alone_has_no_rights_on_networks_and_one_on_lustre_none_on_the_data(make_stack, found):

@@ -7,7 +7,7 @@ import pytest
 from trainfeed.rules.data import CHANNEL_RULES, LINK_RULES, ChannelData, DatasetFacts, LinkedData
 from trainfeed.rules.rule import UNRESOLVED
 from trainfeed.rules.s3 import key_fault
-from trainfeed.sources import ALL_EVENTS, S3Link, S3Source, S3Uri
+from trainfeed.sources import DataEvent, S3Link, S3Source, S3Uri
 
 DATA = DatasetFacts(objects=10, bytes=1000, region="us-east-1", storage_classes={"STANDARD": 10})
 URI = S3Uri("bucket", "data")
@@ -26,11 +26,11 @@ def behind_channel(*, region="us-east-1", **found):
 
 LINK_CASES = [
     (behind_link(), {}),
-    (behind_link(auto_import=ALL_EVENTS), {}),
-    (behind_link(region=UNRESOLVED, auto_import=ALL_EVENTS), {}),
+    (behind_link(auto_import=tuple(DataEvent)), {}),
+    (behind_link(region=UNRESOLVED, auto_import=tuple(DataEvent)), {}),
     (behind_link(region="eu-west-1"), {"DATA-LINK-REGION": "us-east-1 and the file system in eu-west-1"}),
     (
-        behind_link(region="eu-west-1", auto_import=ALL_EVENTS),
+        behind_link(region="eu-west-1", auto_import=tuple(DataEvent)),
         {"DATA-AUTO-IMPORT-REGION": "is in us-east-1 and the file system in eu-west-1"},
     ),
     (behind_link(bucket=UNRESOLVED, region="eu-west-1"), {}),

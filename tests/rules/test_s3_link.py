@@ -7,7 +7,7 @@ import pytest
 from trainfeed.rules.lustre import LustreConfiguration
 from trainfeed.rules.rule import UNRESOLVED, Unresolved, refusal
 from trainfeed.rules.s3_link import RULES
-from trainfeed.sources import ALL_EVENTS, DataEvent, S3Link, S3Uri
+from trainfeed.sources import DataEvent, S3Link, S3Uri
 
 
 def link(path="/data", prefix="data", bucket="bucket", **given):
@@ -22,7 +22,7 @@ def many(count):
     return linked(*(link(f"/data{number}", f"data{number}") for number in range(count)))
 
 
-OUTPUT = link("/out", "outputs", import_on_create=False, auto_export=ALL_EVENTS)
+OUTPUT = link("/out", "outputs", import_on_create=False, auto_export=tuple(DataEvent))
 
 CASES = [
     (linked(), {}),
@@ -123,12 +123,12 @@ CASES = [
     ),
     # Export over the source
     (linked(link(auto_export=(DataEvent.NEW,))), {"LINK-EXPORT-OVERWRITES": "export_overwrites_source"}),
-    (linked(link(auto_export=ALL_EVENTS, export_overwrites_source=True)), {}),
+    (linked(link(auto_export=tuple(DataEvent), export_overwrites_source=True)), {}),
     (
         linked(replace(OUTPUT, auto_import=(DataEvent.CHANGED,))),
         {"LINK-EXPORT-OVERWRITES": "The link at /out imports from s3://bucket/outputs"},
     ),
-    (linked(link(auto_import=ALL_EVENTS)), {}),
+    (linked(link(auto_import=tuple(DataEvent))), {}),
     # Chunks
     *((linked(link(imported_file_chunk_size_mib=size)), {}) for size in (1, 1024, 512_000)),
     *(
@@ -165,7 +165,7 @@ def test_every_rule_fires_in_the_table():
         (linked(link(""), link("/b", "b")), "BadRequest"),
         (linked(link("/a", "a"), link("/a/b", "b")), "BadRequest"),
         (many(9), "ServiceLimitExceeded"),
-        (linked(link(auto_export=ALL_EVENTS)), None),
+        (linked(link(auto_export=tuple(DataEvent))), None),
         (linked(link()), None),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from trainfeed import images, names
-from trainfeed.execution_role import execution_role_statements
+from trainfeed.execution_role import execution_role_grants
 from trainfeed.job import StateMachineRun, TrainingJob, create_training_job_request
 from trainfeed.sources import Channel, S3Source, S3Uri
 from trainfeed.state_machine import definition
@@ -30,7 +30,8 @@ def training(aws: Any) -> str:
         output=S3Uri("outputs", "outputs"),
         code=S3Uri("outputs", "code"),
     )
-    role = _role(aws, "job", "sagemaker", execution_role_statements(job, **PLACE))
+    statements = [grant.statement() for grant in execution_role_grants(job, **PLACE)]
+    role = _role(aws, "job", "sagemaker", statements)
     runs = rights(job=job.name, file_systems=(), execution_role_arn=role, **PLACE)
     orchestrator = _role(aws, "orchestrator", "states", runs)
     request = create_training_job_request(job, StateMachineRun(role_arn=role))
