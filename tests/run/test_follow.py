@@ -151,7 +151,7 @@ EXPORT = {"Type": "EXPORT_TO_REPOSITORY", "Lifecycle": "EXECUTING", "Paths": [],
         ),
         (
             [{"DataRepositoryTasks": [TASK | {"Lifecycle": "SUCCEEDED", "Status": {"TotalCount": 0}}]}],
-            "import of /data is SUCCEEDED: 0 of 0 files",
+            "import of /data has succeeded: 0 of 0 files",
         ),
         ([{"DataRepositoryTasks": [EXPORT]}, {"Associations": LINKS[1:]}], "the S3 links are there"),
     ],

@@ -9,10 +9,11 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from trainfeed.run import imports
+from trainfeed.run import imports, logs
 from trainfeed.run.aws import Client, code
 from trainfeed.run.history import answers, json_object
 from trainfeed.run.launch import Run
+from trainfeed.run.reasons import shorten
 
 #: The phase before the training job exists: file system, links and imports must be ready first.
 PREPARING = "Preparing"
@@ -69,7 +70,7 @@ class TrainingJob:
     model: str | None
     instances: str
     failure_reason: str
-    log_group: str = "/aws/sagemaker/TrainingJobs"
+    log_group: str = logs.GROUP
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,8 +199,9 @@ def _import_count(task: Mapping[str, Any]) -> str:
     done, total = status.get("SucceededCount") or 0, status.get("TotalCount") or 0
     # FSx counts while it lists the bucket: 0 is an answer only of an import that is over.
     over = task.get("Lifecycle") == "SUCCEEDED"
+    state = "has succeeded" if over else f"is {task.get('Lifecycle')}"
     counts = f": {done:,} of {total:,} files" if total or over else ""
-    return f"import of {', '.join(task.get('Paths', ())) or 'the S3 link'} is {task.get('Lifecycle')}{counts}"
+    return f"import of {', '.join(task.get('Paths', ())) or 'the S3 link'} {state}{counts}"
 
 
 def _result(execution: Mapping[str, Any], job: Mapping[str, Any] | None) -> Result:
@@ -213,7 +215,9 @@ def _result(execution: Mapping[str, Any], job: Mapping[str, Any] | None) -> Resu
             ending, reason = Ending.FAILED, "The state machine ran out of time."
         case _:
             ending, reason = Ending.FAILED, (done.failure_reason if done else "") or _cause(execution)
-    return Result(ending=ending, reason=reason, output=json_object(execution.get("output", "")), job=done)
+    return Result(
+        ending=ending, reason=shorten(reason), output=json_object(execution.get("output", "")), job=done
+    )
 
 
 def _cause(execution: Mapping[str, Any]) -> str:
