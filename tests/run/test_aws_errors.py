@@ -43,7 +43,12 @@ def test_an_endpoint_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
     with pytest.raises(BotoCoreError) as raised:
         aws.connect()("sts").get_caller_identity()
-    assert f"AWS_ENDPOINT_URL is {url}: is the local AWS running" in explain(raised.value)
+    said = explain(raised.value)
+    assert said.startswith(f"No local AWS answers at {url}, which this shell is set to")
+    assert said.endswith('eval "$(trainfeed local env)"')
+    assert said.count(url) == 1
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://vpce-1.example.com")
+    assert explain(raised.value).startswith("AWS does not answer: ")
 
 
 def test_a_region_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
@@ -53,8 +54,16 @@ def connect(region: str | None = None) -> Client:
     session = boto3.Session(region_name=region or os.environ.get("AWS_REGION"))
     if session.region_name is None:
         raise UserError(explain(NoRegionError()))
-    config = Config(retries={"mode": "standard", "max_attempts": 4}, connect_timeout=10)
+    # What runs on this machine answers at once or not at all.
+    attempts, timeout = (4, 10) if _local_endpoint() is None else (2, 2)
+    config = Config(retries={"mode": "standard", "max_attempts": attempts}, connect_timeout=timeout)
     return lambda service: session.client(service, config=config)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def _local_endpoint() -> str | None:
+    """The address on this machine that stands in for AWS, if one is set."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+    return endpoint if urlsplit(endpoint).hostname in ("127.0.0.1", "localhost") else None
 
 
 def code(error: ClientError) -> str:
@@ -79,13 +88,20 @@ def explain(error: BotoCoreError | ClientError) -> str:
                 "No AWS Region is set. Set AWS_REGION (for example us-east-1), or the Region of your profile."
             )
         case ConnectionError() | HTTPClientError():
-            endpoint = os.environ.get("AWS_ENDPOINT_URL")
-            local = f" AWS_ENDPOINT_URL is {endpoint}: is the local AWS running (trainfeed local start)?"
-            return f"AWS does not answer: {error}{local if endpoint else ''}"
+            return _explain_silence(error)
         case ClientError():
             return _explain_answer(error)
         case _:
             return str(error)
+
+
+def _explain_silence(error: BotoCoreError) -> str:
+    if (endpoint := _local_endpoint()) is None:
+        return f"AWS does not answer: {error}"
+    return (
+        f"No local AWS answers at {endpoint}, which this shell is set to: it was stopped, or started anew. "
+        'Start one (trainfeed local start), then: eval "$(trainfeed local env)"'
+    )
 
 
 def _explain_answer(error: ClientError) -> str:
