@@ -48,6 +48,28 @@ def test_an_unknown_template_is_told_with_the_known_ones(
 
 
 @pytest.mark.parametrize(
+    ("deployed", "asked", "says"),
+    [
+        (
+            [],
+            "training",
+            r"The job 'training' is not deployed in us-east-1 .*\(cdk deploy TrainingJobStack\)",
+        ),
+        (["training"], "training-file", r"'training-file' is not deployed.*cdk deploy TrainingFileJobStack"),
+        (["training"], "TrainingFileJobStack", "The job 'training-file' is not deployed"),
+        (["training"], "TrainingJobStack", "the job in it is 'training': trainfeed run training"),
+        (["training"], "eval", "no job template 'eval'. Deployed: training."),
+    ],
+)
+def test_a_job_of_the_settings_is_told_with_its_stack(
+    aws: Any, deployed: list[str], asked: str, says: str
+) -> None:
+    publish(aws, *deployed)
+    with pytest.raises(UserError, match=says):
+        templates.find(aws.client, asked, planned=lambda: ("training", "training-file"))
+
+
+@pytest.mark.parametrize(
     ("name", "says"),
     [
         ("training", "'training' names no run. A run is named like"),

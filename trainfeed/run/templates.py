@@ -1,6 +1,7 @@
 """The job templates that are deployed, and the runs that were started from them."""
 
 import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -28,8 +29,13 @@ class JobTemplate:
     output: S3Uri
 
 
-def find(client: Client, name: str) -> JobTemplate:
+def find(client: Client, name: str, *, planned: Callable[[], Iterable[str]] = tuple) -> JobTemplate:
     """The template of this name, as its stack published it.
+
+    Args:
+        client: makes AWS clients.
+        name: of the template.
+        planned: the jobs of the settings, deployed or not; asked only where there is no such template.
 
     Raises:
         UserError: there is none; the text names those that are deployed, the nearest first.
@@ -39,7 +45,7 @@ def find(client: Client, name: str) -> JobTemplate:
     except ClientError as error:
         # A name with characters that no parameter can have is as unknown as one that is not there.
         if code(error) in ("ParameterNotFound", "ValidationException"):
-            raise UserError(_unknown(client, name)) from None
+            raise UserError(_unknown(client, name, tuple(planned()))) from None
         raise
     facts = json.loads(value)
     return JobTemplate(
@@ -57,7 +63,7 @@ def deployed(client: Client) -> tuple[str, ...]:
     return tuple(sorted(item["Name"].removeprefix(folder) for page in pages for item in page["Parameters"]))
 
 
-def _unknown(client: Client, name: str) -> str:
+def _unknown(client: Client, name: str, planned: Sequence[str]) -> str:
     there_is_none = f"There is no job template {name!r}"
     try:
         known = deployed(client)
@@ -65,8 +71,16 @@ def _unknown(client: Client, name: str) -> str:
         if denied(error):
             return f"{there_is_none}, and you may not list those that are deployed."
         raise
+    region = client("ssm").meta.region_name
+    job = next((each for each in (*known, *planned) if name in (each, names.stack(each))), None)
+    if job in known:
+        return f"{name} is a stack; the job in it is {job!r}: trainfeed run {job}"
+    if job is not None:
+        return (
+            f"The job {job!r} is not deployed in {region} of this account. Deploy it "
+            f"(cdk deploy {names.stack(job)}), or set AWS_REGION or AWS_PROFILE to where it is."
+        )
     if not known:
-        region = client("ssm").meta.region_name
         return (
             f"No job template is deployed in {region} of this account. Deploy one "
             f"(cdk deploy {names.stack('training')}), or set AWS_REGION or AWS_PROFILE to where one is."
