@@ -1,5 +1,6 @@
 """The buckets that trainfeed made. They outlive their stacks, until someone deletes them by name."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ from botocore.exceptions import ClientError
 from trainfeed import names
 from trainfeed.run.aws import Client, UserError, code
 
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _GONE = {"DELETE_COMPLETE", "DELETE_SKIPPED"}
 
 
@@ -47,6 +49,21 @@ def ours(client: Client) -> tuple[Bucket, ...]:
     )
     arns = (item["ResourceARN"] for page in pages for item in page["ResourceTagMappingList"])
     return tuple(find(client, name) for name in sorted(arn.rpartition(":")[2] for arn in arns))
+
+
+def name_of(text: str) -> str:
+    """The bucket's name in what a person typed: `NAME` or `s3://NAME`.
+
+    Raises:
+        UserError: no bucket can have this name.
+    """
+    typed = text.removeprefix("s3://").removesuffix("/")
+    if not _NAME.fullmatch(typed):
+        raise UserError(
+            f"{text!r} cannot be a bucket's name, which has 3 to 63 lower-case letters, digits, dots and "
+            "hyphens. See the buckets there are: trainfeed ls"
+        )
+    return typed
 
 
 def find(client: Client, name: str) -> Bucket:

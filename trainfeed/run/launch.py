@@ -89,28 +89,45 @@ def start(
     return Run(name=name, execution_arn=answer["executionArn"])
 
 
+def template_of(name: str) -> str:
+    """The template that a run of this name was started from.
+
+    Raises:
+        UserError: no run can have this name.
+    """
+    match = _RUN_NAME.fullmatch(name)
+    if match is None:
+        raise UserError(f"{name!r} names no run. A run is named like training-20261201-161500-ab12.")
+    return match["template"]
+
+
 def find(client: Client, name: str) -> Run:
     """The run of this name.
 
     Raises:
         UserError: no run has this name.
     """
-    match = _RUN_NAME.fullmatch(name)
-    if match is None:
-        raise UserError(f"{name!r} names no run. A run is named like training-20261201-161500-ab12.")
-    machine = templates.find(client, match["template"]).state_machine_arn
+    template = template_of(name)
+    machine = templates.find(client, template).state_machine_arn
     arn = f"{machine.replace(':stateMachine:', ':execution:')}:{name}"
     try:
         client("stepfunctions").describe_execution(executionArn=arn)
     except ClientError as error:
         if code(error) == "ExecutionDoesNotExist":
-            raise UserError(f"The template {match['template']} has no run named {name}.") from None
+            raise UserError(f"The template {template} has no run named {name}.") from None
         raise
     return Run(name=name, execution_arn=arn)
 
 
-def stop(client: Client, run: Run) -> None:
-    """Stop a run, and with it its training job. A run that has ended stays as it is."""
-    client("stepfunctions").stop_execution(
-        executionArn=run.execution_arn, error="Stopped", cause="Stopped by hand"
-    )
+def stop(client: Client, run: Run) -> str | None:
+    """Stop a run, and with it its training job.
+
+    Returns:
+        How it had ended before (`SUCCEEDED`), in which case it stays as it is; None if it was stopped.
+    """
+    states = client("stepfunctions")
+    status = states.describe_execution(executionArn=run.execution_arn)["status"]
+    if status != "RUNNING":
+        return status
+    states.stop_execution(executionArn=run.execution_arn, error="Stopped", cause="Stopped by hand")
+    return None
