@@ -44,8 +44,9 @@ def test_help_is_there_at_once_and_names_every_command() -> None:
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout
-    for command in ("check", "delete-bucket", "follow", "local", "ls", "run", "stop"):
+    for command in ("check", "delete-bucket", "follow", "local", "logs", "ls", "run", "stop"):
         assert re.search(rf"^  {command} ", said, re.MULTILINE)
+    assert "..." not in said.partition("Commands:")[2]
     assert said.splitlines()[-1] == "[]"
 
 
@@ -55,12 +56,17 @@ def test_help_is_there_at_once_and_names_every_command() -> None:
         (["run", "training"], "Missing option '--script'"),
         (["run", "training", "--script", "nowhere.py"], "There is no script at nowhere.py."),
         (["run", "training", "--script", __file__, "-p", "epochs"], "'epochs' is not a hyperparameter."),
-        (["run", "training", "--script", __file__], "No job template is deployed in us-east-1"),
+        (["run", "training", "--script", __file__], "The job 'training' is not deployed in us-east-1"),
+        (["run", "eval", "--script", __file__], "No job template is deployed in us-east-1"),
+        (["run", "training", "--script", "s3://mine/train.py"], "s3://mine/train.py is in S3."),
+        (["logs", "training"], "'training' names no run."),
+        (["logs", "training-20261201-161500-ab12"], "training-20261201-161500-ab12 has no log"),
         (["follow", "training"], "'training' names no run."),
         (["stop", "training-20261201-161500-ab12"], "No job template is deployed"),
         (["delete-bucket"], "Missing argument 'NAME...'"),
         (["delete-bucket", "nowhere"], "There is no bucket named nowhere."),
-        (["delete-bucket", "Not A Bucket"], "Not A Bucket"),
+        (["delete-bucket", "Not A Bucket"], "'Not A Bucket' cannot be a bucket's name."),
+        (["delete-bucket", "s3://mine/data"], "'s3://mine/data' cannot be a bucket's name."),
         (["check", "nowhere.yaml"], "nowhere.yaml"),
         (["fly"], "No such command 'fly'"),
     ],
@@ -77,7 +83,7 @@ def test_bad_input_is_told_without_a_traceback(trainfeed: Command, arguments: li
     [
         ({"AWS_REGION": "", "AWS_DEFAULT_REGION": ""}, "No AWS Region is set."),
         ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, "No AWS credentials were found."),
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "is the local AWS running (trainfeed local start)?"),
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "No local AWS answers at http://127.0.0.1:9,"),
         ({"AWS_PROFILE": "nobody"}, "The config profile (nobody) could not be found"),
     ],
 )
@@ -177,10 +183,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("settings", DEPLOYABLE)
-def test_check_passes_what_can_be_deployed(check: Callable[[str], tuple[int, str]], settings: str) -> None:
+def test_check_passes_what_can_be_deployed(
+    check: Callable[[str], tuple[int, str]], settings: str, tmp_path: Path
+) -> None:
     assert check(settings) == (
         0,
-        "arn:aws:iam::123456789012:root in us-east-1\nThis can be deployed: cdk deploy --all\n",
+        "arn:aws:iam::123456789012:root in us-east-1\n"
+        f"This can be deployed: cdk deploy --all -c config={tmp_path / 'settings.yaml'}\n",
     )
 
 
@@ -212,7 +221,7 @@ def test_what_is_left_is_listed_and_deleted_by_name(trainfeed: Command, aws: Any
     assert "kept-1: 1 object versions, 5 bytes\nkept-2: 0 object versions, 0 bytes\n" in said
     assert len(s3.list_buckets()["Buckets"]) == 2
 
-    code, said = outcome(trainfeed("delete-bucket", "kept-1", "kept-2", "kept-1", "--yes"))
+    code, said = outcome(trainfeed("delete-bucket", "kept-1", "kept-2", "s3://kept-1/", "--yes"))
     assert (code, said.count("Deleted")) == (0, 2)
     assert s3.list_buckets()["Buckets"] == []
 

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from trainfeed.run.aws import Client
     from trainfeed.run.launch import Run
 
+#: How a run had ended, in words that follow its name.
+_ENDED = {
+    "SUCCEEDED": "succeeded",
+    "FAILED": "failed",
+    "ABORTED": "was stopped",
+    "TIMED_OUT": "ran out of time",
+}
 #: Exit code of a command that Ctrl-C ended, as shells have it.
 _INTERRUPTED = 130
 
@@ -41,6 +48,18 @@ class _Trainfeed(click.Group):
             raise
 
 
+class _LocalPath(click.Path):
+    """A path on this machine. An address in S3 would lose one of its slashes as a path."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value).startswith("s3:/"):
+            self.fail(f"{value} is in S3. Give a path on this machine.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.group(cls=_Trainfeed, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="trainfeed")
 def main() -> None:
@@ -51,12 +70,12 @@ def main() -> None:
     """
 
 
-@main.command()
+@main.command(short_help="Run a training job from a template, and follow it.")
 @click.argument("template")
 @click.option(
     "--script",
     required=True,
-    type=click.Path(path_type=Path),
+    type=_LocalPath(),
     help="A .py or .sh file, or a folder with a train.py in it.",
 )
 @click.option(
@@ -76,7 +95,7 @@ def run(template: str, script: Path, pairs: tuple[str, ...], dry_run: bool) -> N
     pack = code.pack(script)
     values = launch.hyperparameters(pairs)
     client = connect()
-    job = templates.find(client, template)
+    job = templates.find(client, template, planned=_planned)
     address = pack.address(job.code) if dry_run else code.upload(client, pack, job.code)
     started = launch.start(
         client, job, code=address, script=pack.script, hyperparameters=values, dry_run=dry_run
@@ -103,12 +122,33 @@ def stop(name: str) -> None:
     from trainfeed.run.aws import connect
 
     client = connect()
-    launch.stop(client, launch.find(client, name))
-    click.echo(f"Stopped {name}.")
+    if ended := launch.stop(client, launch.find(client, name)):
+        click.echo(f"{name} has ended already: it {_ENDED.get(ended, ended)}.")
+    else:
+        click.echo(f"Stopped {name}.")
 
 
 @main.command()
-@click.argument("settings", required=False, type=click.Path(path_type=Path), metavar="[SETTINGS]")
+@click.argument("name")
+def logs(name: str) -> None:
+    """Print the log of the run NAME."""
+    from trainfeed.run import launch
+    from trainfeed.run import logs as reader
+    from trainfeed.run.aws import UserError, connect
+
+    launch.template_of(name)
+    empty = True
+    for line in reader.whole(connect(), name):
+        click.echo(line)
+        empty = False
+    if empty:
+        raise UserError(
+            f"{name} has no log: its job did not begin to train, or not yet. See: trainfeed follow {name}"
+        )
+
+
+@main.command(short_help="Ask AWS whether the settings can be deployed.")
+@click.argument("settings", required=False, type=_LocalPath(), metavar="[SETTINGS]")
 def check(settings: Path | None) -> None:
     """Ask AWS whether SETTINGS (default: trainfeed.yaml) can be deployed. Changes nothing."""
     from stacks.settings import locate, read
@@ -129,11 +169,13 @@ def check(settings: Path | None) -> None:
     found = preflight.examine(client, plan.of(content, client))
     findings.show(found, console)
     if bad := errors(found):
-        raise click.ClickException(f"{len(bad)} of {len(found)} findings are errors; put them right first.")
-    click.echo("This can be deployed: cdk deploy --all")
+        count = "1 error. Put it" if len(bad) == 1 else f"{len(bad)} errors. Put them"
+        raise click.ClickException(f"{count} right first.")
+    config = f" -c config={shlex.quote(str(settings))}" if settings else ""
+    click.echo(f"This can be deployed: cdk deploy --all{config}")
 
 
-@main.command(name="ls")
+@main.command(name="ls", short_help="List file systems and buckets that are left.")
 def list_() -> None:
     """List what trainfeed's stacks made: file systems, which bill, and buckets, which are retained."""
     from trainfeed.report import tables
@@ -145,7 +187,7 @@ def list_() -> None:
     tables.buckets(buckets.ours(client), console)
 
 
-@main.command()
+@main.command(short_help="Empty and delete buckets that are left.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete_bucket(names: tuple[str, ...], yes: bool) -> None:
@@ -155,7 +197,7 @@ def delete_bucket(names: tuple[str, ...], yes: bool) -> None:
     from trainfeed.run.aws import UserError, connect
 
     client = connect()
-    doomed = [buckets.find(client, name) for name in dict.fromkeys(names)]
+    doomed = [buckets.find(client, name) for name in dict.fromkeys(map(buckets.name_of, names))]
     if owned := [buckets.owned_text(bucket) for bucket in doomed if bucket.owned]:
         raise UserError("\n".join(owned))
     for bucket in doomed:
@@ -180,8 +222,8 @@ class _Stating(click.Command):
         return [*options, *super().get_params(ctx)]
 
 
-@main.command(cls=_Stating)
-@click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[WORKLOAD.YAML]")
+@main.command(cls=_Stating, short_help="Say which data source suits a training job.")
+@click.argument("file", required=False, type=_LocalPath(), metavar="[WORKLOAD.YAML]")
 @click.option(
     "--prefer",
     type=click.Choice(["cost", "time", "simplicity"]),
@@ -191,8 +233,8 @@ class _Stating(click.Command):
 )
 @click.option("--on", "day", type=click.DateTime(["%Y-%m-%d"]), help="Prices of this day; default: today.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer for programs.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write the answer as a page to this file.")
-@click.option("--write", type=click.Path(path_type=Path), help="Write settings for cdk deploy to this file.")
+@click.option("--html", type=_LocalPath(), help="Write the answer as a page to this file.")
+@click.option("--write", type=_LocalPath(), help="Write settings for cdk deploy to this file.")
 def recommend(  # noqa: PLR0917 - click passes them by name
     file: Path | None,
     prefer: str,
@@ -250,7 +292,7 @@ def prices() -> None:
     """What AWS asks for, with dates and sources."""
 
 
-@prices.command(name="show")
+@prices.command(name="show", short_help="Show the price book.")
 @click.option("--region", "regions", multiple=True, help="Default: all in the book. Repeat for more.")
 @click.option("--on", "day", type=click.DateTime(["%Y-%m-%d"]), help="As of this day; default: today.")
 @click.option("--history", is_flag=True, help="Show what newer prices have replaced, too.")
@@ -267,7 +309,7 @@ def prices_show(regions: tuple[str, ...], day: datetime | None, history: bool) -
     click.echo(f"Your own book: {price_book.folder()}")
 
 
-@prices.command(name="refresh")
+@prices.command(name="refresh", short_help="Add today's prices of the AWS Price List API.")
 @click.option("--region", "regions", multiple=True, help="Default: all in the book. Repeat for more.")
 def prices_refresh(regions: tuple[str, ...]) -> None:
     """Add today's prices to your own book, from the AWS Price List API. Needs credentials."""
@@ -288,11 +330,11 @@ def prices_refresh(regions: tuple[str, ...]) -> None:
             click.echo(f"  not found: {product.title if product else key}")
 
 
-@main.group()
+@main.group(short_help="An AWS on this machine; needs no account.")
 @click.option(
     "--folder",
     envvar="TRAINFEED_LOCAL",
-    type=click.Path(path_type=Path),
+    type=_LocalPath(),
     default=Path(),
     help="The folder it belongs to; default: this one.",
 )
@@ -378,6 +420,17 @@ class _BadInput(click.ClickException):
     """What was given cannot be used."""
 
     exit_code = 2
+
+
+def _planned() -> tuple[str, ...]:
+    """The jobs of the settings here, if there are any."""
+    from stacks.settings import locate, read
+    from stacks.yaml_file import SettingsError
+
+    try:
+        return tuple(read(locate()).content.jobs)
+    except SettingsError:
+        return ()
 
 
 def _follow(client: "Client", started: "Run", *, dry_run: bool = False) -> None:

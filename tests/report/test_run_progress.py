@@ -61,7 +61,7 @@ def test_lines_tell_what_is_waited_for_and_how_long_each_phase_took() -> None:
         "Succeeded in 1 min 12 s.",
         "Billable  1 min 05 s on 1 x ml.m5.xlarge",
         "Model     s3://bucket/outputs/model.tar.gz",
-        "Log       /aws/sagemaker/TrainingJobs, stream training-20261201-161500-ab12/...",
+        "Log       trainfeed logs training-20261201-161500-ab12",
     ]
 
 

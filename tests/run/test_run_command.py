@@ -50,6 +50,8 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_go_on(
 
     stopped = call(aws, "stop", name)
     assert (stopped.exit_code, stopped.output) == (0, f"Stopped {name}.\n")
+    again = call(aws, "stop", name)
+    assert (again.exit_code, again.output) == (0, f"{name} has ended already: it was stopped.\n")
     followed = call(aws, "follow", name)
     assert followed.exit_code == 1
     assert "Stopped after" in followed.output
@@ -69,6 +71,15 @@ def test_a_run_ends_with_its_model_or_its_reason(
     assert failed.exit_code == 1
     assert re.search(r"Failed after .*no labels\.csv", failed.output, re.DOTALL)
     assert "  looking" in failed.output
+    name = failed.output.splitlines()[0]
+    assert f"Log       trainfeed logs {name}\n" in failed.output
+    assert "looking\n" in call(aws, "logs", name).output
+
+
+def test_a_traceback_is_shown_once(aws: Any, training: str, script: Callable[[str], Path]) -> None:
+    failed = call(aws, "run", training, "--script", str(script("raise ValueError('no labels.csv')\n")))
+    assert re.search(r"Failed after \S+ s: ValueError: no labels\.csv, exit code: 1\n", failed.output)
+    assert failed.output.count("Traceback") == 1
 
 
 def test_a_dry_run_prints_the_request_alone(aws: Any, training: str, script: Callable[[str], Path]) -> None:

@@ -1,6 +1,6 @@
 """A run as it goes on: drawn live in a terminal, written line by line elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from rich.console import Console, Group
@@ -35,24 +35,34 @@ def summary(end: Progress, console: Console, *, log: Iterable[str] = ()) -> None
     result = end.result
     if result is None:
         raise ValueError("The run has not ended.")
-    job = result.job
+    job, log = result.job, tuple(log)
+    reason = _headline(result.reason, log)
     took = units.seconds(sum(phase.seconds(datetime.now(UTC)) for phase in end.phases))
     match result.ending:
         case Ending.SUCCEEDED:
             console.print(Text.assemble(("Succeeded", "bold green"), f" in {took}."))
         case Ending.STOPPED:
-            console.print(Text.assemble(("Stopped", "bold yellow"), f" after {took}: {result.reason}"))
+            console.print(Text.assemble(("Stopped", "bold yellow"), f" after {took}: {reason}"))
         case Ending.FAILED:
-            console.print(Text.assemble(("Failed", "bold red"), f" after {took}: {result.reason}"))
+            console.print(Text.assemble(("Failed", "bold red"), f" after {took}: {reason}"))
     if job and job.billable_seconds is not None:
         console.print(f"Billable  {units.seconds(job.billable_seconds)} on {job.instances}")
     if job and job.model and result.ending is Ending.SUCCEEDED:
         console.print(Text(f"Model     {job.model}"), soft_wrap=True)
     if job:
-        console.print(Text(f"Log       {job.log_group}, stream {job.name}/..."), soft_wrap=True)
+        console.print(Text(f"Log       trainfeed logs {job.name}"), soft_wrap=True)
     if result.ending is not Ending.SUCCEEDED:
         for line in log:
             console.print(Text(f"  {line}", style="dim"), soft_wrap=True)
+
+
+def _headline(reason: str, log: Sequence[str]) -> str:
+    """The reason, or only its last line if it quotes the log that follows."""
+    match reason.strip().splitlines():
+        case [*_, quoted, last] if quoted.strip() in map(str.strip, log):
+            return last.strip()
+        case _:
+            return reason
 
 
 def _live(progress: Iterable[Progress], console: Console) -> Progress:
