@@ -5,10 +5,21 @@ The stacks and `trainfeed check` both come here, so that they cannot understand 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
-from stacks.settings import DATASET, OUTPUT, FileSystemChannel, JobSettings, LustreSettings, S3Channel
+from stacks.settings import (
+    DATASET,
+    OUTPUT,
+    DatasetSettings,
+    FileSystemChannel,
+    JobSettings,
+    LustreSettings,
+    S3Channel,
+    Settings,
+)
 from trainfeed.job import TrainingJob
 from trainfeed.rules.lustre import LustreConfiguration
+from trainfeed.rules.s3_link import AppLinks
 from trainfeed.sources import Channel, LustreSource, S3Link, S3Source, S3Uri
 
 
@@ -21,6 +32,14 @@ class Locations:
 
     dataset: S3Uri
     output_bucket: str
+
+    @classmethod
+    def of(cls, settings: DatasetSettings, *, data: str, output: str) -> Self:
+        """Where the settings say, and in these buckets where they leave it to DatasetStack."""
+        return cls(
+            dataset=S3Uri(settings.data_bucket or data, settings.prefix),
+            output_bucket=settings.output_bucket or output,
+        )
 
     def find(self, uri: str) -> S3Uri:
         """Where the `uri` of a link or a channel leads."""
@@ -56,6 +75,19 @@ def links(settings: LustreSettings, locations: Locations) -> tuple[S3Link, ...]:
     """The links of a file system."""
     return tuple(
         S3Link(uri=locations.find(link.uri), **link.model_dump(exclude={"uri"})) for link in settings.links
+    )
+
+
+def app_links(settings: Settings, locations: Locations) -> AppLinks:
+    """All links, and the data that no export may write over.
+
+    What lies at `output` is what jobs left there, so a channel that reads it is no reason to protect it.
+    """
+    channels = (channel for one in settings.jobs.values() for channel in one.channels.values())
+    read = (channel.uri for channel in channels if isinstance(channel, S3Channel))
+    return AppLinks(
+        links={name: links(source, locations) for name, source in settings.sources.items()},
+        data=tuple(dict.fromkeys(locations.find(uri) for uri in (DATASET, *read) if uri != OUTPUT)),
     )
 
 

@@ -6,7 +6,6 @@ from constructs import Construct
 from stacks.asked import Locations
 from stacks.settings import DatasetSettings
 from stacks.tagged_stack import TaggedStack
-from trainfeed.sources import S3Uri
 from trainfeed_constructs import DatasetBucket
 
 STACK = "DatasetStack"
@@ -16,10 +15,7 @@ _DATA, _OUTPUT = (f"{STACK}:{name}" for name in ("DataBucket", "OutputBucket"))
 
 def locations(settings: DatasetSettings) -> Locations:
     """The buckets of DatasetStack, or the existing ones, as another stack sees them."""
-    return Locations(
-        dataset=S3Uri(settings.data_bucket or Fn.import_value(_DATA), settings.prefix),
-        output_bucket=settings.output_bucket or Fn.import_value(_OUTPUT),
-    )
+    return Locations.of(settings, data=Fn.import_value(_DATA), output=Fn.import_value(_OUTPUT))
 
 
 class DatasetStack(TaggedStack):

@@ -7,13 +7,16 @@ from contextlib import contextmanager
 
 from aws_cdk import Annotations, App, Environment, Stack
 
+from stacks import asked
 from stacks.dataset import DatasetStack, locations
 from stacks.fsx_lustre import FsxLustreStack
 from stacks.network import NetworkStack
 from stacks.settings import Settings, locate, read
 from stacks.training_job import TrainingJobStack
 from stacks.yaml_file import Fault, SettingsError, YamlFile
-from trainfeed.rules.rule import RuleViolationError
+from trainfeed.rules.network import ZONE_RULES, ZoneChoice
+from trainfeed.rules.rule import UNRESOLVED, RuleViolationError, require
+from trainfeed.rules.s3_link import APP_RULES
 from trainfeed.sources import S3Uri
 
 
@@ -39,6 +42,10 @@ def build(app: App, file: YamlFile[Settings]) -> None:
         account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION")
     )
     places = locations(settings.dataset)
+    with faults.at("sources"):
+        # Buckets that are still to be made are told apart, and named in messages, by these words.
+        named = asked.Locations.of(settings.dataset, data="(the data bucket)", output="(the output bucket)")
+        require(APP_RULES, asked.app_links(settings, named))
     network: Stack | None = None
     dataset: Stack | None = None
     if settings.sources and settings.network.existing is None:
@@ -46,6 +53,10 @@ def build(app: App, file: YamlFile[Settings]) -> None:
             network = NetworkStack(
                 app, settings=settings.network, other_buckets=_existing_buckets(settings), env=env
             )
+    elif settings.network.zone_id is not None:
+        with faults.at("network", "zone_id"):
+            region = env.region or UNRESOLVED
+            require(ZONE_RULES, ZoneChoice(zone_id=settings.network.zone_id, region=region))
     if any(settings.dataset.is_new(uri) for uri in _uris(settings)):
         dataset = DatasetStack(app, settings=settings.dataset, env=env)
 

@@ -12,7 +12,6 @@ from trainfeed.job import TrainingJob, requested
 from trainfeed.rules.rule import defer
 from trainfeed.run.aws import Client, UserError, code
 from trainfeed.run.preflight import ExistingNetwork, FileSystemPlan, Plan
-from trainfeed.sources import S3Uri
 
 #: The stack of the buckets, and its outputs that name them.
 _STACK, _DATA, _OUTPUT = "DatasetStack", "DataBucket", "OutputBucket"
@@ -45,6 +44,7 @@ def of(settings: Settings, client: Client) -> Plan:
             )
             for source in settings.sources.values()
         ),
+        links=asked.app_links(settings, locations),
         jobs=tuple(map(requested, jobs)),
         s3_sources=asked.s3_sources(jobs),
     )
@@ -63,10 +63,7 @@ def _locations(settings: Settings, client: Client) -> asked.Locations:
     """Where `dataset` and `output` are: in existing buckets, or in those of a deployed DatasetStack."""
     made = _outputs(client)
     data, output = (made.get(name, f"{_UNMADE}:{name}}}") for name in (_DATA, _OUTPUT))
-    return asked.Locations(
-        dataset=S3Uri(settings.dataset.data_bucket or data, settings.dataset.prefix),
-        output_bucket=settings.dataset.output_bucket or output,
-    )
+    return asked.Locations.of(settings.dataset, data=data, output=output)
 
 
 def _is_unmade(value: object) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from trainfeed.rules.lustre import LustreConfiguration
 from trainfeed.rules.rule import UNRESOLVED, Unresolved, refusal
-from trainfeed.rules.s3_link import RULES
+from trainfeed.rules.s3_link import APP_RULES, RULES, AppLinks
 from trainfeed.sources import DataEvent, S3Link, S3Uri
 
 
@@ -172,3 +172,51 @@ def test_every_rule_fires_in_the_table():
 def test_aws_refuses_with_its_own_code(value, code):
     refused = refusal(RULES, value, "fsx:CreateDataRepositoryAssociation")
     assert (refused and refused[0].code) == code
+
+
+def export(prefix="outputs", bucket="bucket", **given):
+    given = {"path": "/out", "import_on_create": False, "auto_export": (DataEvent.NEW,), **given}
+    return link(prefix=prefix, bucket=bucket, **given)
+
+
+def app(*data, **links):
+    return AppLinks(links=links, data=tuple(S3Uri("bucket", prefix) for prefix in data))
+
+
+APART = "LINK-EXPORT-APART"
+APP_CASES = [
+    (app(), {}),
+    (app("data", one=(link(), export())), {}),
+    (app("data", one=(link(), export()), two=(export("outputs2"),)), {}),
+    (app("data", one=(export("database"),)), {}),
+    (app("data", one=(export("data", bucket="other"),)), {}),
+    (app("data", one=(export("data", bucket=UNRESOLVED),)), {}),
+    (app("data", one=(export("data", auto_export=()),)), {}),
+    (app("data", one=(export("data", export_overwrites_source=True),)), {}),
+    (app(one=(link(),), two=(link(),)), {}),  # two may read the same
+    (app("data", one=(link(auto_export=tuple(DataEvent)),)), {}),  # LINK-EXPORT-OVERWRITES tells of it
+    (
+        app("data", one=(export("data"),)),
+        {APART: "/out of one exports to s3://bucket/data, over the data at s3://bucket/data. Give"},
+    ),
+    (app("data", one=(export("data/deep"),)), {APART: "over the data at s3://bucket/data."}),
+    (app("data", one=(export(""),)), {APART: "exports to s3://bucket, over"}),
+    (
+        app(one=(export("in"),), two=(link("/d", "in/deep"),)),
+        {APART: "over what /d of two imports from s3://bucket/in/deep."},
+    ),
+    (
+        app(one=(export(),), two=(export(path="/o"),)),
+        {APART: "where /o of two exports to too, s3://bucket/outputs."},
+    ),
+    (
+        app(one=(export(bucket=Unresolved("a")),), two=(export(bucket=Unresolved("a")),)),
+        {APART: "of one exports to"},
+    ),
+    (app(one=(export(bucket=Unresolved("a")),), two=(export(bucket=Unresolved("b")),)), {}),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), APP_CASES)
+def test_the_links_of_an_app_are_judged_together(value, expected, assert_findings):
+    assert_findings(APP_RULES, value, expected)

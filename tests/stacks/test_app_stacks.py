@@ -191,7 +191,8 @@ def test_the_zone_named_by_its_id_is_that_of_the_subnet(synth):
 
 def test_a_second_file_system_is_a_stack_of_its_own(synth):
     def change(content):
-        content["sources"]["fast-scratch"] = {"storage_capacity_gib": 2400}
+        links = [{"path": "/data", "uri": "dataset"}]
+        content["sources"]["fast-scratch"] = {"storage_capacity_gib": 2400, "links": links}
         content["jobs"]["training"]["channels"]["more"] = {"source": "fast-scratch"}
 
     assembly = synth(change)
@@ -251,6 +252,13 @@ def test_the_image_is_that_of_the_region_or_looked_up_at_deployment(synth):
     assert '{"Ref": "AWS::Region"}' in json.dumps(anywhere["Resources"])
 
 
+S3_IN = {"path": "/data", "uri": "s3://mine/in/deep"}
+
+
+def export(uri):
+    return {"path": "/out", "uri": uri, "import_on_create": False, "auto_export": ["NEW"]}
+
+
 REFUSED = [
     ("us-east-1", "sources.fsx-lustre", {"storage_capacity_gib": 3600}, "Choose 2400 or 4800"),
     ("us-east-1", "sources.fsx-lustre", {"storage_capacity_gib": 1200.5}, "LUSTRE-CAPACITY"),
@@ -260,6 +268,24 @@ REFUSED = [
     ("mx-central-1", "sources.fsx-lustre", {}, "LUSTRE-REGION"),
     ("us-east-1", "network.zone_id", "us-east-1a", "NETWORK-ZONE-ID"),
     ("us-east-1", "network.zone_id", "usw2-az1", "NETWORK-ZONE-REGION"),
+    (
+        "us-east-1",
+        "sources",
+        {"another": {}},
+        "/out of fsx-lustre exports to s3://(the output bucket)/out, where /out of another exports to too",
+    ),
+    (
+        "us-east-1",
+        "sources",
+        {"fsx-lustre": {"links": [export("dataset")]}},
+        "exports to s3://(the data bucket)/data, over the data at s3://(the data bucket)/data",
+    ),
+    (
+        "us-east-1",
+        "sources",
+        {"fsx-lustre": {"links": [export("s3://mine/in")]}, "another": {"links": [S3_IN]}},
+        "over what /data of another imports from s3://mine/in/deep",
+    ),
     ("us-east-1", "jobs.training", {"instance_type": "m5.large"}, "JOB-INSTANCE-TYPE"),
     ("xx-east-1", "jobs.training", {}, "no scikit-learn image"),
 ]
@@ -301,3 +327,14 @@ def test_what_aws_would_refuse_of_several_stacks_is_told_at_once(write, monkeypa
 
     for rule in ("NETWORK-ZONE-REGION", "LUSTRE-CAPACITY", "JOB-INSTANCE-TYPE"):
         assert rule in str(caught.value)
+
+
+@pytest.mark.parametrize(("zone", "rule"), [("usw2-az1", "NETWORK-ZONE-REGION"), ("use1-az1", None)])
+def test_a_zone_is_judged_though_no_network_is_made(write, monkeypatch, zone, rule):
+    monkeypatch.setenv("CDK_DEFAULT_REGION", "us-east-1")
+    file = read(write(f"network: {{zone_id: {zone}}}\njobs: {{j: {{channels: {{c: {{source: s3}}}}}}}}\n"))
+    if rule is None:
+        build(App(), file)
+        return
+    with pytest.raises(SettingsError, match=rf":1: network.zone_id: {rule}"):
+        build(App(), file)

@@ -3,7 +3,8 @@
 The links are judged together with the file system they are made on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from itertools import combinations
@@ -13,7 +14,7 @@ from trainfeed.rules.lustre_configuration import LustreConfiguration
 from trainfeed.rules.lustre_paths import MAX_CHUNK_SIZE_MIB
 from trainfeed.rules.rule import UNRESOLVED, Level, Refusal, Rule, known
 from trainfeed.rules.s3 import BUCKET_NAMES, bucket_fault, prefix_fault
-from trainfeed.sources import S3Link
+from trainfeed.sources import S3Link, S3Uri
 
 _CHECKED = date(2026, 11, 20)
 _CREATE = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html"
@@ -24,6 +25,19 @@ MAX_LINKS = 8
 
 #: The whole length of `s3://BUCKET/PREFIX/`.
 _MAX_ADDRESS = 4357
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppLinks:
+    """All links of an app, of whichever file system, and the data that its jobs are to find unchanged.
+
+    Attributes:
+        links: by the name of their file system.
+        data: the dataset, and what jobs read straight from S3.
+    """
+
+    links: Mapping[str, tuple[S3Link, ...]]
+    data: tuple[S3Uri, ...]
 
 
 def _supported(value: LustreConfiguration) -> str | None:
@@ -125,6 +139,39 @@ def _export_overwrites(value: LustreConfiguration) -> str | None:
     )
 
 
+def _export_apart(value: AppLinks) -> str | None:
+    named = [(name, link) for name, links in value.links.items() for link in links]
+    exports = [(name, link) for name, link in named if link.auto_export and not link.export_overwrites_source]
+    return _first(_export_clash(name, link, named, value.data) for name, link in exports)
+
+
+def _export_clash(
+    name: str, link: S3Link, others: list[tuple[str, S3Link]], data: tuple[S3Uri, ...]
+) -> str | None:
+    """What else an export writes over; links of one file system are kept apart by other rules."""
+    what = None
+    if not (link.import_on_create or link.auto_import):
+        over = next((uri for uri in data if _overlap(uri, link.uri)), None)
+        what = over and f"over the data at {over}"
+    for other_name, other in others:
+        if other_name == name or not _overlap(other.uri, link.uri):
+            continue
+        if other.import_on_create or other.auto_import:
+            what = what or f"over what {other.path} of {other_name} imports from {other.uri}"
+        elif other.auto_export:
+            what = what or f"where {other.path} of {other_name} exports to too, {other.uri}"
+    return what and (
+        f"{link.path} of {name} exports to {link.uri}, {what}. Give the output a prefix of its own, "
+        "or say export_overwrites_source if that is what you want."
+    )
+
+
+def _overlap(one: S3Uri, other: S3Uri) -> bool:
+    return known(one.prefix, other.prefix) and (
+        _same(one.bucket, other.bucket) and _inside(one.folder, other.folder)
+    )
+
+
 def _chunk_size(value: LustreConfiguration) -> str | None:
     return _first(
         f"{_name(link)} has an imported file chunk size of {link.imported_file_chunk_size_mib} MiB. "
@@ -221,5 +268,18 @@ RULES: tuple[Rule[LustreConfiguration], ...] = (
         statement="Imported files are striped in chunks of 1 to 512,000 MiB.",
         reads=(),
         violated=_chunk_size,
+    ),
+)
+
+APP_RULES: tuple[Rule[AppLinks], ...] = (
+    Rule(
+        id="LINK-EXPORT-APART",
+        level=Level.ERROR,
+        statement="No link exports over the data of an app, nor to where another file system exports, unless "
+        "asked for by name.",
+        source=_LINKING,
+        checked=_CHECKED,
+        reads=(),
+        violated=_export_apart,
     ),
 )

@@ -45,6 +45,7 @@ class Plan:
         buckets: existing buckets, by name.
         buckets_here: more of them, which have to be in the Region.
         file_systems: with their links, of which those to buckets that exist already can be looked at.
+        links: all links of all file systems, and the data to be kept from them; None for none.
         jobs: what is to be run.
         s3_sources: what jobs read straight from S3.
     """
@@ -54,6 +55,7 @@ class Plan:
     buckets: tuple[str, ...] = ()
     buckets_here: tuple[str, ...] = ()
     file_systems: tuple[FileSystemPlan, ...] = ()
+    links: s3_link.AppLinks | None = None
     jobs: tuple[JobRequest, ...] = ()
     s3_sources: tuple[S3Source, ...] = ()
 
@@ -95,6 +97,7 @@ def examine(client: Client, plan: Plan) -> tuple[Finding, ...]:
         *_network(client, plan, me),
         *_buckets(client, plan, me),
         *_data(client, plan, me),
+        *(check(s3_link.APP_RULES, plan.links) if plan.links else ()),
         *(finding for one in plan.jobs for finding in check(job.RULES, one)),
         *_rights(client, me, bootstrapped=not unready),
     )
