@@ -369,9 +369,10 @@ def local_start(folder: Path, port: int, given: tuple[str, ...]) -> None:
         raise click.ClickException(
             "The local AWS runs already, and keeps its durations. Stop it first: trainfeed local stop"
         )
+    already = " already" if running else ""
     running = running or daemon.start(folder, port=port, durations=durations)
     click.echo(
-        f"The local AWS runs at {running.url} (pid {running.pid}).\n"
+        f"The local AWS runs{already} at {running.url} (pid {running.pid}).\n"
         f'  Use it in this shell:  eval "$(trainfeed local env)"\n'
         f"  Stop it:               trainfeed local stop"
     )
@@ -383,9 +384,7 @@ def local_status(folder: Path) -> None:
     """Say whether it runs; exit 1 if it does not."""
     from trainfeed.local import daemon
 
-    running = daemon.status(folder)
-    if running is None:
-        raise click.ClickException("No local AWS runs for this folder. Start one: trainfeed local start")
+    running = daemon.current(folder)
     click.echo(f"The local AWS runs at {running.url} (pid {running.pid}); its log is {running.log}.")
 
 

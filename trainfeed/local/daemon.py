@@ -115,6 +115,18 @@ def status(folder: Path) -> Running | None:
     return files.read() if files.locked() else None
 
 
+def current(folder: Path) -> Running:
+    """The local AWS of a folder.
+
+    Raises:
+        NotRunningError: none runs.
+    """
+    running = status(folder)
+    if running is None:
+        raise NotRunningError(f"No local AWS runs for {folder.absolute()}. Start one: trainfeed local start")
+    return running
+
+
 def environment(folder: Path) -> dict[str, str]:
     """The variables by which the SDKs and the CDK CLI find the local AWS of a folder.
 
@@ -124,7 +136,7 @@ def environment(folder: Path) -> dict[str, str]:
     Raises:
         NotRunningError: none runs.
     """
-    return _running(folder).environment
+    return current(folder).environment
 
 
 def stop(folder: Path) -> Running:
@@ -133,7 +145,7 @@ def stop(folder: Path) -> Running:
     Raises:
         NotRunningError: none runs.
     """
-    running = _running(folder)
+    running = current(folder)
     files = _Files.of(folder)
     for number in (signal.SIGTERM, signal.SIGKILL):
         os.kill(running.pid, number)
@@ -144,15 +156,6 @@ def stop(folder: Path) -> Running:
                 return running
             time.sleep(_POLL_SECONDS)
     raise DaemonError(f"The local AWS, pid {running.pid}, does not end.")
-
-
-def _running(folder: Path) -> Running:
-    running = status(folder)
-    if running is None:
-        raise NotRunningError(
-            f"No local AWS runs for {folder.absolute()}. Start one with: trainfeed local start"
-        )
-    return running
 
 
 def _environment() -> dict[str, str]:
