@@ -69,7 +69,8 @@ def stamp(project: Path, what: str) -> None:
 def test_a_second_run_does_nothing(project: Path, made: str, asked: str) -> None:
     stamp(project, made)
     done = run(project, asked, python="exit 1")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    ready = "Ready. Use it in this shell:  source .venv/bin/activate\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, ready, "")
 
 
 @pytest.mark.parametrize("change", ["requirements.txt", "package-lock.json", "pyproject.toml"])
