@@ -298,6 +298,31 @@ def test_each_shut_way_is_named_once():
     )
 
 
+JOBS = "10.0.2.0/24"
+
+
+@pytest.mark.parametrize(
+    ("clients_cidr", "ours", "theirs", "shut"),
+    [
+        (JOBS, JOBS, SUBNET, 0),
+        (None, SUBNET, SUBNET, 0),
+        # Rules that open to one's own subnet, where the other is in another one: out and in, both ways
+        (JOBS, SUBNET, JOBS, 4),
+        (JOBS, SUBNET, SUBNET, 2),
+        (JOBS, JOBS, JOBS, 2),
+    ],
+)
+def test_rules_with_addresses_count_for_the_subnet_of_the_other_end(clients_cidr, ours, theirs, shut):
+    rules = tcp(ours, *LUSTRE) + tcp("sg-fs", *LUSTRE)
+    value = LustrePaths(
+        file_system=(SecurityGroup(id="sg-fs", ingress=rules, egress=rules),),
+        clients=(job(into=tcp(theirs, *LUSTRE), out=tcp(theirs, *LUSTRE)),),
+        cidr=SUBNET,
+        clients_cidr=clients_cidr,
+    )
+    assert len(closed_ports(value)) == shut
+
+
 @pytest.mark.parametrize(
     ("ports", "words"),
     [((), ""), ((988,), "988"), (LUSTRE_PORTS, "988, 1018-1023"), ((1, 2, 4, 6, 7), "1-2, 4, 6-7")],

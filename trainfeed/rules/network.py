@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from functools import partial
+from typing import NamedTuple
 
 from trainfeed.rules.regions import zone_prefix
 from trainfeed.rules.rule import Level, Refusal, Rule
@@ -32,12 +33,14 @@ class LustrePaths:
     Attributes:
         file_system: the groups of the file system.
         clients: the groups of the job's instances; empty where only the file system is in question.
-        cidr: the addresses of the subnet that both are in.
+        cidr: the addresses of the file system's subnet.
+        clients_cidr: those of the job's subnet; None where that is the same.
     """
 
     file_system: tuple[SecurityGroup, ...]
     clients: tuple[SecurityGroup, ...] = ()
     cidr: str
+    clients_cidr: str | None = None
 
 
 class S3Route(StrEnum):
@@ -118,26 +121,34 @@ def closed_ports(value: LustrePaths) -> tuple[str, ...]:
 
 
 def _closed_inside(value: LustrePaths) -> Iterator[str]:
-    yield from _closed_way(
-        value.file_system, "the file system", value.file_system, "the file system", value.cidr
-    )
+    servers = _End("the file system", value.file_system, value.cidr)
+    yield from _closed_way(servers, servers)
 
 
 def _closed_outside(value: LustrePaths) -> Iterator[str]:
     if value.clients:
-        yield from _closed_way(value.clients, "the job", value.file_system, "the file system", value.cidr)
-        yield from _closed_way(value.file_system, "the file system", value.clients, "the job", value.cidr)
+        servers = _End("the file system", value.file_system, value.cidr)
+        clients = _End("the job", value.clients, value.clients_cidr or value.cidr)
+        yield from _closed_way(clients, servers)
+        yield from _closed_way(servers, clients)
 
 
-def _closed_way(
-    source: _Groups, source_name: str, target: _Groups, target_name: str, cidr: str
-) -> Iterator[str]:
-    leaving = [rule for group in source for rule in group.egress]
-    if shut := LUSTRE_PORTS - open_ports(leaving, target, cidr):
-        yield f"out of {source_name} ({_ids(source)}) to {target_name} ({_ids(target)}): {in_words(shut)}"
-    arriving = [rule for group in target for rule in group.ingress]
-    if shut := LUSTRE_PORTS - open_ports(arriving, source, cidr):
-        yield f"into {target_name} ({_ids(target)}) from {source_name} ({_ids(source)}): {in_words(shut)}"
+class _End(NamedTuple):
+    name: str
+    groups: _Groups
+    cidr: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({_ids(self.groups)})"
+
+
+def _closed_way(source: _End, target: _End) -> Iterator[str]:
+    leaving = [rule for group in source.groups for rule in group.egress]
+    if shut := LUSTRE_PORTS - open_ports(leaving, target.groups, target.cidr):
+        yield f"out of {source} to {target}: {in_words(shut)}"
+    arriving = [rule for group in target.groups for rule in group.ingress]
+    if shut := LUSTRE_PORTS - open_ports(arriving, source.groups, source.cidr):
+        yield f"into {target} from {source}: {in_words(shut)}"
 
 
 def _ids(groups: _Groups) -> str:
@@ -289,7 +300,7 @@ LUSTRE_PATH_RULES: tuple[Rule[LustrePaths], ...] = (
     _paths(
         id="NETWORK-LUSTRE-CLIENTS",
         statement="Job and file system reach each other on TCP 988 and 1018-1023, both ways.",
-        reads=("file_system", "clients", "cidr"),
+        reads=("file_system", "clients", "cidr", "clients_cidr"),
         violated=_between,
     ),
     _paths(

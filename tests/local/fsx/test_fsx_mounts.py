@@ -76,13 +76,25 @@ def test_the_ports_between_job_and_file_system(lab, linked, into_file_system, in
     assert "1018-1023" in says
 
 
+def test_ports_opened_to_addresses_are_those_of_the_jobs_subnet(lab, linked):
+    near, job = lab.subnet_in("us-east-1a", "10.0.1.0/24"), lab.empty_group("job")
+    lab.let_in(job, lab.group, *ALL)
+    lustre = {"IpProtocol": "tcp", "FromPort": 988, "ToPort": 1023}
+    for cidr in ("10.0.0.0/24", "10.0.1.0/24"):
+        says = refusal(lab.mount, linked, subnet_id=near, security_group_ids=[job])
+        assert f"into the file system ({lab.group}) from the job ({job}): 988, 1018-1023" in says
+        opened = [{**lustre, "IpRanges": [{"CidrIp": cidr}]}]
+        lab.ec2.authorize_security_group_ingress(GroupId=lab.group, IpPermissions=opened)
+    assert lab.mount(linked, subnet_id=near, security_group_ids=[job])
+
+
 def test_what_the_job_may_not_send_does_not_arrive(lab, linked):
     job = lab.empty_group("job")
     lab.let_in(lab.group, job, *ALL)
     lab.let_in(job, lab.group, *ALL)
     everything = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
     lab.ec2.revoke_security_group_egress(GroupId=job, IpPermissions=everything)
-    assert f"out of {job}" in refusal(lab.mount, linked, security_group_ids=[job])
+    assert f"out of the job ({job})" in refusal(lab.mount, linked, security_group_ids=[job])
     to_servers = [
         {"IpProtocol": "tcp", "FromPort": low, "ToPort": high, "IpRanges": [{"CidrIp": "10.0.0.0/24"}]}
         for low, high in ALL

@@ -121,7 +121,7 @@ class FileSystems:
             network.default_group(home["VpcId"]) if home is not None else []
         )
         side = network.side(subnet_id, groups)
-        between = network.closed(side, side)
+        between = network.closed(side)
         if between is not None:
             raise ApiError(
                 "InvalidNetworkSettings",

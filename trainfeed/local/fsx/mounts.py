@@ -146,7 +146,7 @@ def check(file_system: FileSystem, subnet_id: str, security_group_ids: Iterable[
             f"{problem} The subnet {subnet_id} is in Availability Zone {here['AvailabilityZone']}, and the "
             f"file system in {home['AvailabilityZone']}. Use the subnet {file_system.subnet_id}."
         )
-    between = network.closed(job, servers)
+    between = network.closed(servers, job)
     if between is not None:
         raise MountRefused(
             f"{problem} File system connection timed out. Please ensure that the file system is reachable "

@@ -9,8 +9,8 @@ from typing import Any
 
 from trainfeed.local import ministack
 from trainfeed.local.service import ApiError
-from trainfeed.rules.network import LUSTRE_PORTS
-from trainfeed.rules.security_groups import Permission, SecurityGroup, in_words, open_ports
+from trainfeed.rules.network import LustrePaths, closed_ports
+from trainfeed.rules.security_groups import Permission, SecurityGroup
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,9 +19,6 @@ class Side:
 
     groups: tuple[SecurityGroup, ...]
     cidr: str
-
-    def __str__(self) -> str:
-        return ", ".join(group.id for group in self.groups)
 
 
 def side(subnet_id: str, group_ids: Iterable[str]) -> Side:
@@ -42,18 +39,15 @@ def default_group(vpc_id: str) -> list[str]:
     return [each["GroupId"] for each in groups if each["VpcId"] == vpc_id and each["GroupName"] == "default"]
 
 
-def closed(one: Side, other: Side) -> str | None:
-    """What keeps two sides apart, in words; None where Lustre's ports are open both ways."""
-    return "; ".join(dict.fromkeys([*_closed(one, other), *_closed(other, one)])) or None
-
-
-def _closed(sender: Side, receiver: Side) -> Iterator[str]:
-    leaving = [rule for group in sender.groups for rule in group.egress]
-    if shut := LUSTRE_PORTS - open_ports(leaving, receiver.groups, receiver.cidr):
-        yield f"TCP {in_words(shut)} out of {sender} to {receiver}"
-    arriving = [rule for group in receiver.groups for rule in group.ingress]
-    if shut := LUSTRE_PORTS - open_ports(arriving, sender.groups, sender.cidr):
-        yield f"TCP {in_words(shut)} into {receiver} from {sender}"
+def closed(file_system: Side, job: Side | None = None) -> str | None:
+    """What keeps a file system's servers apart, and the job from them, in words; None where nothing does."""
+    paths = LustrePaths(
+        file_system=file_system.groups,
+        cidr=file_system.cidr,
+        clients=job.groups if job else (),
+        clients_cidr=job.cidr if job else None,
+    )
+    return "; ".join(closed_ports(paths)) or None
 
 
 def _group(group_id: str, home: dict[str, Any]) -> SecurityGroup:
