@@ -134,3 +134,19 @@ def test_encryption_with_kms_needs_no_key_of_ones_own(s3):
     assert stored["SSEKMSKeyId"] == "arn:aws:kms:us-east-1:123456789012:alias/aws/s3"
     s3.put_object(Bucket="some-data", Key="data", Body=b"1", ServerSideEncryption="AES256")
     assert "SSEKMSKeyId" not in s3.head_object(Bucket="some-data", Key="data")
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_a_listing_of_versions_in_pages_tells_each_once(s3, versioned, size):
+    s3.create_bucket(Bucket="paged")
+    if versioned:
+        s3.put_bucket_versioning(Bucket="paged", VersioningConfiguration={"Status": "Enabled"})
+    for key in ("a", "b", "b", "c", "d"):
+        s3.put_object(Bucket="paged", Key=key, Body=b"x")
+
+    pages = s3.get_paginator("list_object_versions").paginate(
+        Bucket="paged", PaginationConfig={"PageSize": size}
+    )
+    listed = [version["Key"] for page in pages for version in page.get("Versions", [])]
+    assert listed == (["a", "b", "b", "c", "d"] if versioned else ["a", "b", "c", "d"])

@@ -41,6 +41,7 @@ STORES = {
     "endpoints": ("ministack.services.ec2", "_vpc_endpoints"),
     "executions": ("ministack.services.stepfunctions", "_executions"),
     "network interfaces": ("ministack.services.ec2", "_network_interfaces"),
+    "object versions": ("ministack.services.s3", "_object_versions"),
     "roles": ("ministack.services.iam", "_roles"),
     "route tables": ("ministack.services.ec2", "_route_tables"),
     "security groups": ("ministack.services.ec2", "_security_groups"),
@@ -86,6 +87,11 @@ FUNCTIONS = {
     "fire schedules": ("ministack.services.scheduler", "_tick_schedules", ()),
     "id of a zone": ("ministack.services.ec2", "_az_id_for_zone_name", ("zone_name",)),
     "invoke resource": ("ministack.services.stepfunctions", "_invoke_resource", ("resource", "input_data")),
+    "list object versions": (
+        "ministack.services.s3",
+        "_list_object_versions",
+        ("bucket_name", "query_params"),
+    ),
     "match error": ("ministack.services.stepfunctions", "_error_matches", ("error_equals", "error")),
     "permissions boundary": (
         "ministack.core.iam_evaluator",

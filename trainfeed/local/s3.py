@@ -25,6 +25,7 @@ def install(client: Client) -> None:
     )
     ministack.wrap_type("AWS::S3::BucketPolicy", create=_once)
     ministack.wrap("server-side encryption", _with_managed_key)
+    ministack.wrap("list object versions", _after_the_marker)
 
 
 class _Bucket:
@@ -206,6 +207,19 @@ def _with_managed_key(resolve: Callable[..., Any]) -> Callable[..., Any]:
             key = f"arn:aws:kms:{ministack.region()}:{ministack.account_id()}:alias/aws/s3"
             headers = {"x-amz-server-side-encryption-aws-kms-key-id": key, **headers}
         return resolve(headers, bucket_name)
+
+    return run
+
+
+def _after_the_marker(list_versions: Callable[..., Any]) -> Callable[..., Any]:
+    """Of an object without versions MiniStack would begin the next page with what ended the last."""
+
+    def run(bucket_name: str, query_params: dict[str, Any]) -> Any:
+        keys = query_params.get("key-marker", "")
+        key = keys[0] if isinstance(keys, list) else keys
+        if not ministack.store("object versions").get((bucket_name, key)):
+            query_params = {name: each for name, each in query_params.items() if name != "version-id-marker"}
+        return list_versions(bucket_name, query_params)
 
     return run
 
