@@ -41,8 +41,9 @@ def of(settings: Settings, client: Client) -> Plan:
             FileSystemPlan(
                 configuration=asked.file_system(source, locations),
                 security_group_id=source.security_group_id,
+                source=name,
             )
-            for source in settings.sources.values()
+            for name, source in settings.sources.items()
         ),
         links=asked.app_links(settings, locations),
         jobs=tuple(map(requested, jobs)),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trainfeed.rules.job_request import JobRequest
+from trainfeed.rules.job_request import JobRequest, RequestedChannel
 from trainfeed.rules.lustre import LustreConfiguration
 from trainfeed.rules.rule import UNRESOLVED
 from trainfeed.run import network_facts
@@ -181,6 +181,56 @@ def test_data_larger_than_the_file_system(aws: Any, monkeypatch: pytest.MonkeyPa
     small = Plan(file_systems=(file_system(None, link, capacity=1200),))
     (finding,) = [one for one in examine(aws.client, small) if one.rule.id != "ACCOUNT-BOOTSTRAP"]
     assert "The data is 1300 GiB and the file system 1200 GiB. Take 2400 GiB" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("mode", "gib", "found"),
+    [("File", 30, set()), ("File", 31, {"JOB-VOLUME-FITS"}), ("FastFile", 31, set())],
+)
+def test_data_larger_than_the_volume(
+    aws: Any, monkeypatch: pytest.MonkeyPatch, mode: str, gib: int, found: set[str]
+) -> None:
+    monkeypatch.setattr("trainfeed.run.preflight.dataset_facts.observe", lambda *_: _facts(gib * 2**30))
+    channel = RequestedChannel(name="train", input_mode=mode, s3_uri="s3://datasets/data/")
+    reading = replace(job(), channels=(channel,))
+    plan = Plan(jobs=(reading,), s3_sources=(S3Source(uri=S3Uri("datasets", "data")),))
+    assert ids(aws, plan) == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"storage_capacity_gib": 2400}, set()),
+        ({"storage_capacity_gib": 4800}, set()),
+        ({"storage_capacity_gib": 1200}, {"LUSTRE-GROWTH"}),
+        # of another kind it is replaced
+        (
+            {
+                "storage_capacity_gib": 1200,
+                "deployment_type": "PERSISTENT_1",
+                "per_unit_storage_throughput": 50,
+            },
+            set(),
+        ),
+    ],
+)
+def test_the_growth_of_a_file_system_that_is_deployed(
+    aws: Any, asked: dict[str, Any], found: set[str]
+) -> None:
+    existing, group = network(aws)
+    made = aws.client("fsx").create_file_system(
+        FileSystemType="LUSTRE",
+        FileSystemTypeVersion="2.15",
+        StorageCapacity=2400,
+        SubnetIds=[existing.subnet_id],
+        SecurityGroupIds=[group],
+        LustreConfiguration={"DeploymentType": "SCRATCH_2"},
+    )["FileSystem"]["FileSystemId"]
+    facts = json.dumps({"FileSystemId": made})
+    aws.client("ssm").put_parameter(Name="/trainfeed/sources/ours", Value=facts, Type="String")
+    for source, expected in {"ours": found, "another": set()}.items():
+        plan = FileSystemPlan(configuration=LustreConfiguration(**asked), source=source)
+        assert ids(aws, Plan(file_systems=(plan,))) == expected
 
 
 def _facts(size: int) -> Any:

@@ -1,11 +1,15 @@
 """The file systems that trainfeed made, which bill for as long as they exist."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from botocore.exceptions import ClientError
+
 from trainfeed import names
-from trainfeed.run.aws import Client
+from trainfeed.rules.lustre import LustreConfiguration
+from trainfeed.run.aws import Client, code
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +47,26 @@ def ours(client: Client) -> tuple[FileSystem, ...]:
         if (owner := tag(item.get("Tags", ()), names.STACK_TAG)) is not None
     )
     return tuple(sorted(found, key=lambda one: one.created))
+
+
+def current(client: Client, source: str) -> LustreConfiguration | None:
+    """The deployed file system of a source, as far as it matters to its growth; None if there is none."""
+    try:
+        facts = client("ssm").get_parameter(Name=names.facts_parameter(source))["Parameter"]["Value"]
+        wanted = [json.loads(facts)["FileSystemId"]]
+        found = client("fsx").describe_file_systems(FileSystemIds=wanted)["FileSystems"][0]
+    except ClientError as error:
+        if code(error) in ("ParameterNotFound", "FileSystemNotFound"):
+            return None
+        raise
+    lustre = found["LustreConfiguration"]
+    return LustreConfiguration(
+        storage_capacity_gib=found["StorageCapacity"],
+        storage_type=found["StorageType"],
+        deployment_type=lustre["DeploymentType"],
+        per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
+        efa_enabled=lustre.get("EfaEnabled", False),
+    )
 
 
 def tag(tags: Iterable[Mapping[str, str]], key: str) -> str | None:

@@ -1,6 +1,6 @@
 """Asking AWS whether a plan can be deployed, before anything is created. Nothing is changed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from botocore.exceptions import ClientError
@@ -9,7 +9,7 @@ from trainfeed.rules import account, data, job, lustre, network, s3_link
 from trainfeed.rules.job_request import JobRequest
 from trainfeed.rules.rule import Finding, check, known
 from trainfeed.rules.s3 import address_fault
-from trainfeed.run import dataset_facts, network_facts, permissions
+from trainfeed.run import dataset_facts, file_systems, network_facts, permissions
 from trainfeed.run.aws import Client, UserError, code
 from trainfeed.sources import S3Source, S3Uri
 
@@ -29,10 +29,12 @@ class FileSystemPlan:
 
     Attributes:
         security_group_id: its existing group, None where a new one is made.
+        source: its name in the settings, by which one that is deployed is found.
     """
 
     configuration: lustre.LustreConfiguration
     security_group_id: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +99,7 @@ def examine(client: Client, plan: Plan) -> tuple[Finding, ...]:
         *_network(client, plan, me),
         *_buckets(client, plan, me),
         *_data(client, plan, me),
+        *_growth(client, plan),
         *(check(s3_link.APP_RULES, plan.links) if plan.links else ()),
         *(finding for one in plan.jobs for finding in check(job.RULES, one)),
         *_rights(client, me, bootstrapped=not unready),
@@ -202,6 +205,8 @@ def _data(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
     for source in plan.s3_sources:
         if facts := seen.get(source.uri):
             yield from check(data.CHANNEL_RULES, data.ChannelData(source=source, region=region, data=facts))
+    for one in plan.jobs:
+        yield from check(job.DATA_RULES, job.JobData(request=one, sizes=_sizes(one, seen)))
     for file_system in plan.file_systems:
         imported = [
             seen[link.uri].bytes
@@ -212,6 +217,30 @@ def _data(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
             (*lustre.RULES, *s3_link.RULES),
             replace(file_system.configuration, region=region, dataset_bytes=sum(imported)),
         )
+
+
+def _sizes(request: JobRequest, seen: Mapping[S3Uri, data.DatasetFacts]) -> dict[str, int]:
+    """How large the channels of a job are whose data was looked at."""
+    return {
+        channel.name: facts.bytes
+        for channel in request.channels
+        if channel.s3_uri and known(channel.s3_uri) and (facts := seen.get(S3Uri.parse(channel.s3_uri)))
+    }
+
+
+def _growth(client: Client, plan: Plan) -> Iterator[Finding]:
+    """What becomes of file systems that are deployed; one of another kind is replaced, and does not grow."""
+    for file_system in plan.file_systems:
+        asked = file_system.configuration
+        current = file_system.source and file_systems.current(client, file_system.source)
+        if current and asked.storage_capacity_gib and _kind(current) == _kind(asked):
+            growth = lustre.LustreGrowth(current=current, storage_capacity_gib=asked.storage_capacity_gib)
+            yield from check(lustre.GROWTH_RULES, growth)
+
+
+def _kind(configuration: lustre.LustreConfiguration) -> tuple[object, ...]:
+    """What cannot be changed of a file system: CloudFormation makes a new one."""
+    return (configuration.deployment_type, configuration.storage_type, configuration.efa_enabled)
 
 
 def _rights(client: Client, me: Identity, *, bootstrapped: bool) -> Iterator[Finding]:
