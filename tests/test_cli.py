@@ -132,8 +132,10 @@ def check(trainfeed: Command, aws: Any, tmp_path: Path) -> Callable[[str], tuple
     iam.create_role(RoleName=role, AssumeRolePolicyDocument=json.dumps(policy))
     iam.attach_role_policy(RoleName=role, PolicyArn="arn:aws:iam::aws:policy/AdministratorAccess")
     aws.client("s3").create_bucket(Bucket="mine")
-    for key in ("data/1.png", "data/deep/2.png"):
-        aws.client("s3").put_object(Bucket="mine", Key=key, Body=b"x")
+    elsewhere = {"LocationConstraint": "eu-west-1"}
+    aws.client("s3").create_bucket(Bucket="far", CreateBucketConfiguration=elsewhere)
+    for bucket, key in (("mine", "data/1.png"), ("mine", "data/deep/2.png"), ("far", "data/1.png")):
+        aws.client("s3").put_object(Bucket=bucket, Key=key, Body=b"x")
 
     def run(text: str) -> tuple[int, str]:
         settings = tmp_path / "settings.yaml"
@@ -175,6 +177,17 @@ REFUSED = [
     ),
     (source("links: [{path: /d, uri: 's3://mine/data', auto_export: [NEW]}]"), ["LINK-EXPORT-OVERWRITES"]),
     (source("links: [{path: /d, uri: 's3://Mine/data'}]"), ["LINK-BUCKET"]),
+    (
+        source("links: [{path: /o, uri: dataset, import_on_create: false, auto_export: [NEW]}]"),
+        ["LINK-EXPORT-APART"],
+    ),
+    ("dataset: {access_log_bucket: no-such-logs}\n" + source(), ["ACCOUNT-BUCKET"]),
+    (
+        "dataset: {data_bucket: mine, output_bucket: far}\n" + source(),
+        ["ACCOUNT-BUCKET-REGION", "DATA-LINK-REGION"],
+    ),
+    ("dataset: {data_bucket: far}\njobs: {j: {channels: {c: {source: s3}}}}\n", ["DATA-CHANNEL-REGION"]),
+    (source("links: [{path: /d, uri: 's3://far/data', auto_import: [NEW]}]"), ["DATA-AUTO-IMPORT-REGION"]),
     (
         "jobs: {j: {channels: {" + ", ".join(f"c{n}: {{source: s3}}" for n in range(20)) + "}}}\n",
         ["JOB-CHANNELS"],

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from trainfeed import names
 from trainfeed.rules.lustre import LustreConfiguration
-from trainfeed.run.aws import Client, code
+from trainfeed.run.aws import Client, code, denied
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +50,16 @@ def ours(client: Client) -> tuple[FileSystem, ...]:
 
 
 def current(client: Client, source: str) -> LustreConfiguration | None:
-    """The deployed file system of a source, as far as it matters to its growth; None if there is none."""
+    """The deployed file system of a source, as far as it matters to its growth.
+
+    None where there is none, or where it may not be looked at.
+    """
     try:
         facts = client("ssm").get_parameter(Name=names.facts_parameter(source))["Parameter"]["Value"]
         wanted = [json.loads(facts)["FileSystemId"]]
         found = client("fsx").describe_file_systems(FileSystemIds=wanted)["FileSystems"][0]
     except ClientError as error:
-        if code(error) in ("ParameterNotFound", "FileSystemNotFound"):
+        if code(error) in ("ParameterNotFound", "FileSystemNotFound") or denied(error):
             return None
         raise
     lustre = found["LustreConfiguration"]
