@@ -121,6 +121,28 @@ def test_an_existing_group_of_jobs_that_is_shut(aws: Any) -> None:
     assert ids(aws, plan) == set()
 
 
+def test_existing_groups_of_a_file_system_with_efa(aws: Any) -> None:
+    existing, group = network(aws)
+    fast = FileSystemPlan(
+        configuration=LustreConfiguration(
+            storage_capacity_gib=4800,
+            deployment_type="PERSISTENT_2",
+            per_unit_storage_throughput=1000,
+            metadata_mode="AUTOMATIC",
+            efa_enabled=True,
+        ),
+        security_group_id=group,
+    )
+    plan = Plan(network=existing, file_systems=(fast,))
+    assert ids(aws, plan) == {"NETWORK-LUSTRE-EFA"}
+    ec2, job = aws.client("ec2"), existing.security_group_id
+    for own, peer in ((group, group), (group, job), (job, group)):
+        everything = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": peer}]}]
+        ec2.authorize_security_group_ingress(GroupId=own, IpPermissions=everything)
+        ec2.authorize_security_group_egress(GroupId=own, IpPermissions=everything)
+    assert ids(aws, plan) == set()
+
+
 def test_prefix_lists_stand_for_their_addresses(aws: Any) -> None:
     blocks = ["10.0.0.0/25", "10.0.0.128/25"]
     made = aws.client("ec2").create_managed_prefix_list(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from botocore.exceptions import ClientError
 
-from trainfeed.rules import account, data, job, lustre, network, s3_link
+from trainfeed.rules import account, data, efa, job, lustre, network, s3_link
 from trainfeed.rules.job_request import JobRequest
 from trainfeed.rules.rule import Finding, check, known
 from trainfeed.rules.s3 import address_fault
@@ -162,12 +162,17 @@ def _network(client: Client, plan: Plan, me: Identity) -> Iterator[Finding]:
     cidr = subnet["CidrBlock"]
     jobs = network.JobGroups(groups=clients, instances=plan.instances, cidr=cidr, s3_route=place.s3_route)
     yield from check(network.JOB_GROUP_RULES, jobs)
+    with_efa = {one.security_group_id for one in plan.file_systems if one.configuration.efa_enabled}
     for own in dict.fromkeys(file_system.security_group_id for file_system in plan.file_systems):
         if own is None:
             new = network.JobsOfNewFileSystem(clients=clients, cidr=cidr)
             yield from check(network.NEW_FILE_SYSTEM_RULES, new)
         elif described := found[own]:
             servers = (network_facts.group_rules(client, described),)
+            if own in with_efa:
+                # All traffic has Lustre's ports in it, and is not too wide here.
+                yield from check(efa.RULES, efa.EfaPaths(file_system=servers, clients=clients))
+                continue
             paths = network.LustrePaths(file_system=servers, clients=clients, cidr=cidr)
             yield from check(network.LUSTRE_PATH_RULES, paths)
 
