@@ -47,8 +47,8 @@ def _row(item: LineItem, answer: Recommendation) -> Markup:
 
 
 def _quantity(item: LineItem) -> str:
-    # "1.53 × 1,000 requests", for the unit begins with a number of its own.
-    times = "× " if item.unit[0].isdigit() else ""
+    # "1.53 times 1,000 requests", for the unit begins with a number of its own.
+    times = "\N{MULTIPLICATION SIGN} " if item.unit[0].isdigit() else ""
     return f"{float(item.quantity):,.4g} {times}{item.unit}"
 
 
