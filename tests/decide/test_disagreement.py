@@ -16,6 +16,7 @@ from trainfeed.workload import (
     S3DataType,
     SecondsPerEpoch,
     Workload,
+    parse,
 )
 
 BOOK, ON = PriceBook.shipped(), date(2026, 12, 1)
@@ -93,3 +94,23 @@ def test_pipe_never_stands_before_fast_file(prefer):
         option.source for option in recommend(SLOW_MODEL, BOOK, on=ON, prefer=prefer, flips=False).ranking
     ]
     assert ranking.index(SourceKind.S3_FAST_FILE) < ranking.index(SourceKind.S3_PIPE)
+
+
+@pytest.mark.parametrize("prefer", [Prefer.COST, Prefer.TIME])
+def test_what_is_dearer_and_slower_is_not_chosen_for_a_shorter_download(prefer):
+    workload = parse(
+        {
+            "size": "5 TB",
+            "file_size": "256 MB",
+            "epochs": 8,
+            "instance_type": "ml.g5.12xlarge",
+            "instance_count": 4,
+            "region": "us-west-2",
+            "consumption": "800 MB/s",
+        }
+    )
+    chosen, *others = recommend(workload, BOOK, on=ON, prefer=prefer, flips=False).ranking
+    assert chosen.source is SourceKind.S3_FAST_FILE
+    (lustre,) = (option for option in others if option.source is SourceKind.LUSTRE)
+    assert chosen.price < lustre.price
+    assert chosen.estimate.total_seconds < lustre.estimate.total_seconds

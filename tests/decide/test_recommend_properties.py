@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trainfeed.decide import Dimension, Prefer, recommend, vary
 from trainfeed.decide.chart import ENDS
-from trainfeed.decide.option import LUSTRE_PLANS
+from trainfeed.decide.option import EVEN, LUSTRE_PLANS
 from trainfeed.estimate import LustrePlan, estimate
 from trainfeed.estimate.cost import cost
 from trainfeed.prices import PriceBook
@@ -192,3 +192,16 @@ def test_a_larger_file_system_is_never_slower(capacity, workload):
         for gib in (capacity, 2 * capacity)
     )
     assert large.total_seconds <= small.total_seconds / NEARLY
+
+
+@settings(steady, max_examples=150)
+@given(workloads(), st.sampled_from([Prefer.COST, Prefer.TIME]))
+def test_nothing_beats_what_is_chosen(workload, prefer):
+    answer = recommend(workload, BOOK, prefer=prefer, on=ON, flips=False)
+    for place, option in enumerate(answer.ranking):
+        price, time = float(option.price) * option.handicap, option.estimate.total_seconds * option.handicap
+        for other in answer.ranking[place + 1 :]:
+            dear = float(other.price) * other.handicap
+            late = other.estimate.total_seconds * other.handicap
+            better = dear < price / EVEN or late < time / EVEN
+            assert not (dear <= price and late <= time and better), (option.title, other.title)

@@ -1,6 +1,6 @@
 """Why the estimate chooses another source than the flow chart."""
 
-from trainfeed.decide.option import Option, Prefer
+from trainfeed.decide.option import Option, Prefer, download
 from trainfeed.decide.recommendation import Dimension, Flip, Verdict
 from trainfeed.decide.words import money, seconds
 from trainfeed.estimate import PhaseName
@@ -32,7 +32,7 @@ def disagreement(
     if _alike(other, chosen):
         return (
             f"{said}; the estimate sees hardly a difference ({_figures(chosen)} with either) and takes "
-            f"{chosen.title}, {_ease(chosen, prefer)}."
+            f"{chosen.title}, {_ease(chosen, other, prefer)}."
         )
     but = (
         f"{said}; the estimate puts {chosen.title} first, since {_by(chosen, other, prefer)}: "
@@ -49,10 +49,12 @@ def _alike(one: Option, other: Option) -> bool:
     return float(prices[1]) <= _ALIKE * float(prices[0]) and times[1] <= _ALIKE * times[0]
 
 
-def _ease(chosen: Option, prefer: Prefer) -> str:
+def _ease(chosen: Option, other: Option, prefer: Prefer) -> str:
     if prefer is Prefer.SIMPLICITY:
         return "which is simpler"
-    return "which has less to download first"
+    if download(chosen) < download(other):
+        return "which has less to download first"
+    return "which is a trifle cheaper" if chosen.price < other.price else "which is done a trifle sooner"
 
 
 def _by(chosen: Option, other: Option, prefer: Prefer) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
-from typing import Self
+from typing import NamedTuple, Self
 
 from trainfeed.decide.elsewhere import Elsewhere
 from trainfeed.estimate import (
@@ -29,8 +29,10 @@ LUSTRE_PLANS = (EPHEMERAL, LustrePlan(preload=True), LustrePlan(kept=True))
 #: more exact than that.
 SIMPLER_AT = 1.1
 #: What is at most so much worse than the best is as good: of two as cheap the faster is taken, of two as
-#: fast the cheaper, of two alike the one that downloads less.
+#: fast the cheaper, and of two as good in both the one whose cost times time is less.
 AS_GOOD = 1.05
+#: What differs by at most so much does not differ: of two alike in both the one that downloads less is taken.
+EVEN = 1.005
 
 #: Pipe mode is superseded by FastFile, whose estimate it is given for want of a measurement. It must be so
 #: much better to be chosen.
@@ -180,23 +182,51 @@ def _time(each: Option) -> float:
     return each.estimate.total_seconds * each.handicap
 
 
-def _download(each: Option) -> float:
+def download(each: Option) -> float:
     """Seconds the instance waits for files before the script starts, which grow with the data."""
     return each.handicap * sum(
         phase.seconds for phase in each.estimate.phases if phase.name is PhaseName.DOWNLOAD
     )
 
 
+class _Weighed(NamedTuple):
+    first: float
+    second: float
+    option: Option
+
+    def alike(self, other: "_Weighed") -> bool:
+        return _even(self.first, other.first) and _even(self.second, other.second)
+
+    def beats(self, other: "_Weighed") -> bool:
+        """Better in one figure by more than a trifle, and in the other no worse."""
+        return (
+            self.first <= other.first
+            and self.second <= other.second
+            and (EVEN * self.first < other.first or EVEN * self.second < other.second)
+        )
+
+
+def _even(one: float, other: float) -> bool:
+    return one <= EVEN * other and other <= EVEN * one
+
+
 def _by(
     given: tuple[Option, ...], first: Callable[[Option], float], second: Callable[[Option], float]
 ) -> tuple[Option, ...]:
-    """Options by one figure, those as good in it by another, and those as good in both by their download."""
-    weighed = [(first(each), second(each), each) for each in given]
+    """Options by one figure, those as good in it by another, and those as good in both by the two together.
+
+    None stands before one that beats it.
+    """
+    weighed = [_Weighed(first(each), second(each), each) for each in given]
     best = AS_GOOD * min(one for one, _, _ in weighed)
     best_of_these = AS_GOOD * min(other for one, other, _ in weighed if one <= best)
-    weighed.sort(
-        key=lambda each: (max(each[0], best), max(each[1], best_of_these), _download(each[2]), each[0])
-    )
+    weighed.sort(key=lambda each: (max(each[0], best), max(each[1], best_of_these), each[0] * each[1]))
+    alike = [each for each in weighed if each.alike(weighed[0])]
+    if len(alike) > 1:
+        unbeaten = (each for each in alike if not any(other.beats(each) for other in weighed))
+        least = min(unbeaten, key=lambda each: download(each.option))
+        weighed.remove(least)
+        weighed.insert(0, least)
     return tuple(option for _, _, option in weighed)
 
 

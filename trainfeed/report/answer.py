@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from trainfeed.decide import Dimension, Flip, Option, Prefer, Recommendation
 from trainfeed.decide.chart import ENDS, Node
+from trainfeed.decide.option import EVEN
 from trainfeed.decide.words import count, money, seconds, si_bytes
 from trainfeed.estimate import PhaseName
 
@@ -15,10 +16,6 @@ STAGES: Mapping[str, tuple[PhaseName, ...]] = {
     "train": (PhaseName.FIRST_EPOCH, PhaseName.LATER_EPOCHS, PhaseName.RESTARTS),
     "finish": (PhaseName.UPLOAD, PhaseName.DELETE),
 }
-
-
-#: A difference of half a percent is none.
-_EVEN = 1.005
 
 
 def headline(answer: Recommendation) -> str:
@@ -62,19 +59,32 @@ def reason(answer: Recommendation) -> str:
 
 def _merit(answer: Recommendation, chosen: Option, rivals: Sequence[Option]) -> str:
     of = f"of the {len(rivals) + 1} ways this job can be fed"
-    match answer.prefer:
-        case Prefer.COST if float(chosen.price) <= _EVEN * min(float(each.price) for each in rivals):
+    if answer.prefer is Prefer.SIMPLICITY:
+        return "It is the simplest of those that cost within 10 % of the cheapest"
+    # Pipe mode is superseded, and must be much better to be chosen.
+    equals = [each for each in rivals if each.handicap <= chosen.handicap]
+    if len(equals) < len(rivals):
+        pipe = next(each for each in rivals if each not in equals)
+        if pipe.price < chosen.price or _took(pipe) < _took(chosen):
+            of = f"of the ways this job can be fed, but for the older {pipe.title}"
+    if not equals:
+        return f"It is preferred to the older {rivals[0].title}"
+    cheapest = min(equals, key=lambda each: each.price)
+    soonest = min(equals, key=_took)
+    dearer, later = float(chosen.price - cheapest.price), _took(chosen) - _took(soonest)
+    if answer.prefer is Prefer.COST:
+        if dearer <= (EVEN - 1) * float(cheapest.price):
             return f"It costs least {of}"
-        case Prefer.COST:
-            return f"It costs within 5 % of the cheapest {of}, and is done sooner"
-        case Prefer.TIME if chosen.estimate.total_seconds <= _EVEN * min(
-            each.estimate.total_seconds for each in rivals
-        ):
-            return f"It is done soonest {of}"
-        case Prefer.TIME:
-            return f"It is done within 5 % of the soonest {of}, and costs less"
-        case Prefer.SIMPLICITY:
-            return "It is the simplest of those that cost within 10 % of the cheapest"
+        sooner, more = seconds(_took(cheapest) - _took(chosen)), dearer / float(cheapest.price)
+        return f"It costs {more:.1%} more than the cheapest {of}, and is done {sooner} sooner"
+    if later <= (EVEN - 1) * _took(soonest):
+        return f"It is done soonest {of}"
+    saved = money(soonest.price - chosen.price)
+    return f"It takes {later / _took(soonest):.1%} longer than the soonest {of}, and costs {saved} less"
+
+
+def _took(option: Option) -> float:
+    return option.estimate.total_seconds
 
 
 def chart_says(answer: Recommendation) -> str:
