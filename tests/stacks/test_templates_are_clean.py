@@ -33,7 +33,8 @@ def persistent(content):
 
 
 def two_sources(content):
-    content["sources"]["fast"] = {}
+    links = [{"path": "/out", "uri": "s3://mine/fast", "auto_export": ["NEW"], "import_on_create": False}]
+    content["sources"]["fast"] = {"links": links}
     content["jobs"]["training"]["channels"].update(
         more={"source": "fast", "path": "/out", "access": "rw"},
         raw={"source": "s3", "uri": "s3://their-data", "mode": "FastFile"},
