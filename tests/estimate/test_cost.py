@@ -94,6 +94,13 @@ def efs(
         ({"lustre": lustre(seconds=None), "runs_per_month": 10.0}, "600"),
         ({"lustre": lustre(seconds=MONTH / 1000), "runs_per_month": 10.0}, "6"),
         ({"lustre": lustre(seconds=None), "runs_per_month": 0.5}, "12000"),
+        # A run of months pays for each of them, and runs share a month only if they fit in it.
+        ({"lustre": lustre(seconds=None), "run_seconds": 8 * MONTH}, "48000"),
+        ({"lustre": lustre(seconds=None), "run_seconds": 8 * MONTH, "runs_per_month": 20.0}, "48000"),
+        ({"lustre": lustre(seconds=None), "run_seconds": MONTH / 4, "runs_per_month": 10.0}, "1500"),
+        ({"lustre": lustre(seconds=None), "run_seconds": MONTH / 10, "runs_per_month": 10.0}, "600"),
+        ({"s3_stored_bytes": 10 * GIB, "run_seconds": 2 * MONTH}, "140"),
+        ({"efs": efs(EfsThroughput.BURSTING), "run_seconds": 4 * MONTH}, "76"),
         # Once, whatever the instances.
         ({"lustre": lustre(seconds=MONTH / 1000), "instance_seconds": 16 * HOUR}, "38"),
         # Requests by the thousand; what S3 holds by GiB.

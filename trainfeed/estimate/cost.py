@@ -21,6 +21,7 @@ from trainfeed.workload import EfsThroughput
 MONTH_SECONDS = Decimal(730 * 3600)
 #: A GB of AWS's bills is 2^30 bytes, of storage as of transfer: https://aws.amazon.com/s3/faqs/.
 BILLED_GB = Decimal(2**30)
+_MONTH = float(MONTH_SECONDS)
 _HOUR = Decimal(3600)
 _THOUSAND = Decimal(1000)
 _BOTH_WAYS = 2
@@ -122,7 +123,7 @@ def cost(
         on: the day whose prices hold; a price first seen later is not known that day.
         s3_class: how the dataset is stored in S3.
     """
-    runs = Decimal(usage.runs_per_month)
+    runs = Decimal(_sharing(usage))
     items = tuple(
         _line(key, quantity, book.price(key, region=region, on=on), runs=runs if monthly else None)
         for key, quantity, monthly in _uses(usage, s3_class)
@@ -133,6 +134,13 @@ def cost(
         at_least=not all(item.complete for item in items),
         not_included=_NOT_INCLUDED_SPOT if usage.spot else NOT_INCLUDED,
     )
+
+
+def _sharing(usage: Usage) -> float:
+    """How many runs share a month: as stated, but no more than there is time for, one after the other."""
+    if usage.run_seconds * usage.runs_per_month <= _MONTH:
+        return usage.runs_per_month
+    return _MONTH / usage.run_seconds
 
 
 def _line(key: str, quantity: Decimal, price: PriceRecord | None, *, runs: Decimal | None) -> LineItem:

@@ -38,8 +38,8 @@ def keeping(ephemeral: Usage, kept: Usage, book: PriceBook, *, region: str, on: 
         region: where.
         on: the day whose prices hold.
     """
-    own = cost(replace(ephemeral, runs_per_month=1), book, region=region, on=on)
-    shared = cost(replace(kept, runs_per_month=1), book, region=region, on=on)
+    own = cost(replace(ephemeral, runs_per_month=1, run_seconds=0), book, region=region, on=on)
+    shared = cost(replace(kept, runs_per_month=1, run_seconds=0), book, region=region, on=on)
     # What both bear each month (the dataset in S3) is no part of the question.
     month = _monthly(shared) - _monthly(own)
     each_run, each_ephemeral_run = _by_run(shared), _by_run(own)

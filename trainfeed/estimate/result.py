@@ -96,6 +96,7 @@ class Usage:
         interface_endpoint_seconds: endpoints times seconds (0: the S3 gateway endpoint is free).
         cross_zone_bytes: bytes between Availability Zones.
         runs_per_month: over how many runs a month's storage is shared.
+        run_seconds: how long a run takes, all in all: one that takes months pays for each of them.
     """
 
     instance_type: str
@@ -110,6 +111,7 @@ class Usage:
     interface_endpoint_seconds: float = 0.0
     cross_zone_bytes: float = 0.0
     runs_per_month: float = 1.0
+    run_seconds: float = 0.0
 
 
 class Estimate(NamedTuple):

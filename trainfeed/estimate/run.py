@@ -112,6 +112,7 @@ def finish(
             lustre=_lustre_use(used.lustre_gib, found, total) if used.lustre_gib else None,
             efs=used.efs or _left_on_efs(workload),
             runs_per_month=workload.runs_per_month,
+            run_seconds=total,
         ),
         assumptions=_assumptions(one) + assumptions,
         billable_seconds=billable,
