@@ -114,3 +114,22 @@ def test_what_is_dearer_and_slower_is_not_chosen_for_a_shorter_download(prefer):
     (lustre,) = (option for option in others if option.source is SourceKind.LUSTRE)
     assert chosen.price < lustre.price
     assert chosen.estimate.total_seconds < lustre.estimate.total_seconds
+
+
+def test_what_runs_longer_than_a_job_may_is_ruled_out():
+    month = replace(SMALL_FILES, consumption=SecondsPerEpoch(seconds=27 * 86_400))
+    answer = recommend(month, BOOK, on=ON, flips=False)
+    assert any("SOURCE-RUNTIME" in warning for warning in answer.warnings)
+    longer = recommend(replace(month, epochs=2), BOOK, on=ON, flips=False)
+    assert longer.chosen is None
+    assert {found.rule.id for each in longer.verdicts for found in each.ruled_out} == {
+        "SOURCE-RUNTIME",
+        "SOURCE-EFS-DATA",
+    }
+
+
+def test_a_file_system_beyond_the_default_quota_is_warned_of():
+    huge = replace(RANDOM, size_bytes=150_000 * GB, consumption=None, instance_count=64)
+    answer = recommend(huge, BOOK, on=ON, prefer=Prefer.TIME, flips=False)
+    assert answer.chosen.source is SourceKind.LUSTRE
+    assert any("SOURCE-LUSTRE-QUOTA" in warning for warning in answer.warnings)

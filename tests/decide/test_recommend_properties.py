@@ -14,7 +14,7 @@ from trainfeed.estimate import LustrePlan, estimate
 from trainfeed.estimate.cost import cost
 from trainfeed.prices import PriceBook
 from trainfeed.report.document import document
-from trainfeed.rules.choice import RULES
+from trainfeed.rules.choice import LONGEST_JOB, RULES
 from trainfeed.sources import SourceKind
 from trainfeed.workload import (
     Access,
@@ -113,6 +113,7 @@ def test_every_workload_gets_an_answer_or_named_reasons(workload, prefer):
     for verdict in answer.verdicts:
         assert bool(verdict.ruled_out) != bool(verdict.option)
         assert all(found.message for found in verdict.ruled_out)
+    assert all(option.estimate.billable_seconds <= LONGEST_JOB for option in answer.ranking)
     assert answer.chosen is (answer.ranking[0] if answer.ranking else None)
     assert answer.chart in ENDS.values()
     assert document(answer)["headline"]

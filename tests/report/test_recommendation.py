@@ -231,6 +231,17 @@ def test_what_is_written_can_be_deployed(workload, mode, volume_gib, capacity_gi
         assert capacity_gib in sizes("SCRATCH_2", "SSD", None)
 
 
+@pytest.mark.parametrize(
+    ("days", "limit", "said"),
+    [(9, (27 * 24 - 2) * 3_600, False), (10, 28 * 86_400, True), (27, 28 * 86_400, True)],
+)
+def test_a_limit_that_is_short_of_the_usual_room_is_told(days, limit, said):
+    long = replace(LARGE_FILES, consumption=SecondsPerEpoch(seconds=days * 86_400 - 3_600))
+    written = job_file(answer(long, flips=False))
+    assert re.search(r"max_runtime_seconds: (\d+)", written)[1] == str(limit)
+    assert ("SageMaker allows 28 days at most" in written) is said
+
+
 @pytest.mark.parametrize(("workload", "said"), [(NONE, "nothing to write"), (ON_EFS, "EFS was chosen")])
 def test_what_cannot_be_deployed_is_not_written(workload, said):
     with pytest.raises(NotDeployableError, match=said):

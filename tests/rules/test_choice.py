@@ -11,11 +11,13 @@ FILE, FAST_FILE, PIPE, LUSTRE, EFS = SourceKind
 MANIFEST, AUGMENTED = S3DataType.MANIFEST, S3DataType.AUGMENTED_MANIFEST
 
 
-def candidate(source, *, room_gib=16384, lustre_gib=1200, size_bytes=TB, **stated):
+def candidate(source, *, room_gib=16384, lustre_gib=1200, job_seconds=0.0, size_bytes=TB, **stated):
     if source is EFS and "location" not in stated:
         stated |= {"location": Location.EFS, "efs": EfsState(stored_bytes=TB)}
     workload = Workload(size_bytes=size_bytes, files=1000, instance_type="ml.g5.xlarge", **stated)
-    return Candidate(workload=workload, source=source, room_gib=room_gib, lustre_gib=lustre_gib)
+    return Candidate(
+        workload=workload, source=source, room_gib=room_gib, lustre_gib=lustre_gib, job_seconds=job_seconds
+    )
 
 
 CASES = [
@@ -46,6 +48,8 @@ CASES = [
     (candidate(FILE, region="mx-central-1"), {}),
     (candidate(LUSTRE, lustre_gib=LUSTRE_QUOTA_GIB), {}),
     (candidate(LUSTRE, lustre_gib=LUSTRE_QUOTA_GIB + 2400), {"SOURCE-LUSTRE-QUOTA": "103,200 GiB"}),
+    (candidate(FILE, job_seconds=28 * 86_400), {}),
+    (candidate(FILE, job_seconds=28 * 86_400 + 1), {"SOURCE-RUNTIME": "stops any job after 28"}),
     (candidate(EFS, location=Location.S3), {"SOURCE-EFS-DATA": "is in S3"}),
     (candidate(EFS, location=Location.ELSEWHERE), {"SOURCE-EFS-DATA": "neither EFS nor S3"}),
 ]

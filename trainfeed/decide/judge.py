@@ -6,8 +6,8 @@ from trainfeed.decide.option import Market, Option, Prefer, options, rank
 from trainfeed.decide.packing import packed
 from trainfeed.decide.recommendation import Verdict
 from trainfeed.estimate import lustre_capacity_gib, room_gib
-from trainfeed.rules.choice import RULES, Candidate
-from trainfeed.rules.rule import Finding, check
+from trainfeed.rules.choice import LONGEST_JOB, RULES, Candidate
+from trainfeed.rules.rule import Finding, check, errors
 from trainfeed.sources import SourceKind
 from trainfeed.workload import Location, Workload
 
@@ -52,7 +52,7 @@ def ways(workload: Workload, market: Market) -> tuple[Option, ...]:
     """Every way to use every eligible source, each by the plan that ranks first by cost."""
     best: dict[tuple[SourceKind, bool, bool], Option] = {}
     for source in SourceKind:
-        found = () if _ruled_out(workload, source) else options(workload, source, market)
+        found = _eligible(workload, source, market)[0]
         for kept in (False, True):
             for option in rank((each for each in found if each.kept is kept), Prefer.COST):
                 best.setdefault(option.way, option)
@@ -60,19 +60,41 @@ def ways(workload: Workload, market: Market) -> tuple[Option, ...]:
     return (*best.values(), *([packed] if packed else []))
 
 
-def _ruled_out(workload: Workload, source: SourceKind) -> tuple[Finding, ...]:
+def _eligible(
+    workload: Workload, source: SourceKind, market: Market, *, packed: bool = False
+) -> tuple[tuple[Option, ...], tuple[Finding, ...]]:
+    """The ways to use a source that no rule forbids; where there are none, the rules that do."""
+    if ruled_out := errors(findings(workload, source)):
+        return (), ruled_out
+    found = options(workload, source, market, packed=packed)
+    in_time = tuple(each for each in found if each.estimate.billable_seconds <= LONGEST_JOB)
+    if in_time:
+        return in_time, ()
+    shortest = min(each.estimate.billable_seconds for each in found)
+    return (), errors(findings(workload, source, job_seconds=shortest))
+
+
+def findings(workload: Workload, source: SourceKind, *, job_seconds: float = 0.0) -> tuple[Finding, ...]:
+    """What the rules say of a source, warnings too.
+
+    Args:
+        workload: what is to be fed.
+        source: by which source.
+        job_seconds: how long the job would run, where that is estimated.
+    """
     candidate = Candidate(
         workload=workload,
         source=source,
         room_gib=room_gib(workload),
         lustre_gib=lustre_capacity_gib(workload.size_bytes) if source is SourceKind.LUSTRE else 0,
+        job_seconds=job_seconds,
     )
     return check(RULES, candidate)
 
 
 def _verdict(workload: Workload, source: SourceKind, market: Market, prefer: Prefer) -> Verdict:
-    ruled_out = _ruled_out(workload, source)
-    option = None if ruled_out else rank(options(workload, source, market), prefer)[0]
+    found, ruled_out = _eligible(workload, source, market)
+    option = rank(found, prefer)[0] if found else None
     return Verdict(source=source, ruled_out=ruled_out, option=option)
 
 
@@ -81,10 +103,5 @@ def _packed(workload: Workload, market: Market, prefer: Prefer) -> Option | None
     if containers is None:
         return None
     sources = (SourceKind.EFS, *_STREAMS) if workload.location is Location.EFS else _STREAMS
-    found = [
-        option
-        for source in sources
-        if not _ruled_out(containers, source)
-        for option in options(containers, source, market, packed=True)
-    ]
+    found = [option for source in sources for option in _eligible(containers, source, market, packed=True)[0]]
     return rank(found, prefer)[0] if found else None

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from trainfeed.decide.elsewhere import COMMON_INSTANCE
-from trainfeed.decide.option import Market, Option
+from trainfeed.decide.judge import findings
+from trainfeed.decide.option import SIMPLER_AT, Market, Option
 from trainfeed.decide.recommendation import Packing
 from trainfeed.decide.words import count, money, seconds, si_bytes
 from trainfeed.prices.products import training
+from trainfeed.rules.choice import LONGEST_JOB
 from trainfeed.sources import SourceKind
 from trainfeed.workload import Access, Location, Workload
 
@@ -40,6 +42,13 @@ def warnings(
         yield (
             "A kept file system bills all month, used or not, and Scratch 2 keeps no second copy: S3 must "
             "stay the home of the data."
+        )
+    for found in findings(workload, chosen.source):
+        yield f"{found.message} ({found.rule.id})"
+    if chosen.estimate.billable_seconds * SIMPLER_AT > LONGEST_JOB:
+        yield (
+            f"The job is estimated at {seconds(chosen.estimate.billable_seconds)}, and SageMaker stops "
+            "any job after 28 days: an estimate is not exact, so write checkpoints. (SOURCE-RUNTIME)"
         )
     if workload.location is Location.ELSEWHERE:
         yield (

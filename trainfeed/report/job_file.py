@@ -3,7 +3,9 @@
 import math
 
 from trainfeed.decide import Option, Recommendation
+from trainfeed.decide.words import seconds
 from trainfeed.report import answer as say
+from trainfeed.rules.choice import LONGEST_JOB
 from trainfeed.sources import SourceKind
 from trainfeed.workload import Workload
 
@@ -11,8 +13,8 @@ _MODES = {SourceKind.S3_FILE: "File", SourceKind.S3_FAST_FILE: "FastFile", Sourc
 _GIB = 2**30
 #: What the container, the script and its checkpoints need beside the data, in GiB.
 _BESIDE_DATA = 30
-#: SageMaker stops a job after a day unless told otherwise, and after 28 days at the latest.
-_HOUR, _DAY, _LONGEST = 3_600, 86_400, 2_419_200
+#: SageMaker stops a job after a day unless told otherwise.
+_HOUR, _DAY = 3_600, 86_400
 #: How much longer than estimated a run may take before it is stopped.
 _PATIENCE = 3
 
@@ -88,7 +90,7 @@ def _job(workload: Workload, chosen: Option) -> list[str]:
         f"    instance_type: {workload.instance_type}",
         f"    instance_count: {workload.instance_count}",
         f"    volume_size_gib: {_volume(workload, chosen)}",
-        f"    max_runtime_seconds: {_longest(chosen)}",
+        *_runtime(chosen),
     ]
 
 
@@ -100,6 +102,13 @@ def _volume(workload: Workload, chosen: Option) -> int:
     return _BESIDE_DATA + (math.ceil(copied / _GIB) if chosen.source is SourceKind.S3_FILE else 0)
 
 
-def _longest(chosen: Option) -> int:
+def _runtime(chosen: Option) -> list[str]:
     hours = math.ceil(_PATIENCE * chosen.estimate.billable_seconds / _HOUR)
-    return min(_LONGEST, max(_DAY, hours * _HOUR))
+    limit = max(_DAY, hours * _HOUR)
+    if limit <= LONGEST_JOB:
+        return [f"    max_runtime_seconds: {limit}"]
+    estimated = seconds(chosen.estimate.billable_seconds)
+    return [
+        f"    # The job is estimated at {estimated}; SageMaker allows 28 days at most. Write checkpoints.",
+        f"    max_runtime_seconds: {LONGEST_JOB}",
+    ]

@@ -12,13 +12,18 @@ from trainfeed.workload import Access, Location, S3DataType, Workload
 _CHECKED = date(2026, 11, 20)
 _INPUTS = "https://docs.aws.amazon.com/sagemaker/latest/dg/model-access-training-data.html"
 _S3_SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_S3DataSource.html"
+_STOPPING = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_StoppingCondition.html"
 _LUSTRE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide"
 
 #: GiB of all Lustre file systems of one type, in one account and Region, unless AWS grants more.
 #: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html
 LUSTRE_QUOTA_GIB = 100_800
 
+#: Seconds after which SageMaker stops any job: 28 days.
+LONGEST_JOB = 2_419_200
+
 _GIB = 2**30
+_DAY = 86_400
 _FILE_SYSTEMS = (SourceKind.LUSTRE, SourceKind.EFS)
 
 
@@ -32,12 +37,14 @@ class Candidate:
         room_gib: what an instance can hold of the dataset: its NVMe disk, the volume that was asked for, or
             the largest volume there is.
         lustre_gib: the file system that would be provisioned.
+        job_seconds: how long the job itself would run, by the estimate; 0 before there is one.
     """
 
     workload: Workload
     source: SourceKind
     room_gib: float
     lustre_gib: int = 0
+    job_seconds: float = 0.0
 
     @property
     def copied_gib(self) -> float:
@@ -110,7 +117,7 @@ def _lustre_quota(value: Candidate) -> str | None:
         return None
     return (
         f"The dataset needs a file system of {value.lustre_gib:,} GiB, and an account may have "
-        f"{LUSTRE_QUOTA_GIB:,} GiB in a Region. Ask AWS for more, or stream from S3."
+        f"{LUSTRE_QUOTA_GIB:,} GiB in a Region unless AWS grants more. Ask for more first, or stream from S3."
     )
 
 
@@ -120,6 +127,16 @@ def _efs_in_place(value: Candidate) -> str | None:
     return (
         "EFS is for data that lives there already: it stores at many times the price of S3, and nothing "
         f"links it to a bucket. This dataset is in {_PLACES[value.workload.location]}."
+    )
+
+
+def _runtime(value: Candidate) -> str | None:
+    if value.job_seconds <= LONGEST_JOB:
+        return None
+    return (
+        f"With {value.source} the job would run for {value.job_seconds / _DAY:,.1f} days, and SageMaker "
+        "stops any job after 28. Make it several jobs, each going on from the last one's checkpoint (state "
+        "the epochs of one), or choose more or faster instances."
     )
 
 
@@ -157,9 +174,16 @@ RULES: tuple[Rule[Candidate], ...] = (
     ),
     _rule(
         id="SOURCE-LUSTRE-QUOTA",
+        level=Level.WARNING,
         statement="The file system is within an account's default quota.",
         source=f"{_LUSTRE}/limits.html",
         violated=_lustre_quota,
     ),
     _rule(id="SOURCE-EFS-DATA", statement="EFS feeds a job whose data lives on EFS.", violated=_efs_in_place),
+    _rule(
+        id="SOURCE-RUNTIME",
+        statement="A job ends within 28 days, by the estimate.",
+        source=_STOPPING,
+        violated=_runtime,
+    ),
 )
