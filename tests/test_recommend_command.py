@@ -22,6 +22,8 @@ ON_EFS = (
     "bursting",
     "--file-size",
     "110 MB",
+    "--consumption",
+    "12 MB/s",
 )
 FILE = """\
 size: 54 GB
@@ -72,6 +74,22 @@ def test_a_page_and_settings_are_written(tmp_path):
     assert f"Wrote {page}." in result.output
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_what_cannot_be_deployed_is_an_answer_without_settings(tmp_path, form):
+    page, settings = tmp_path / "report.html", tmp_path / "job.yaml"
+    result = invoke(*STATED[:2], *STATED[4:], *ON_EFS, "--html", page, "--write", settings, *form)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("no settings written: EFS was chosen")
+    assert page.read_text().startswith("<!doctype html>")
+    assert not settings.exists()
+    if form:
+        assert json.loads(result.stdout)["chosen"]["source"] == "EFS"
+    else:
+        assert result.stdout.startswith("Use EFS: ")
+        assert f"Wrote {page}." in result.stdout
+        assert f"Wrote {settings}." not in result.stdout
+
+
 def test_no_source_is_an_answer_too():
     result = invoke(*STATED, "--s3-data-type", "AugmentedManifestFile", "--access", "random")
     assert result.exit_code == 0
@@ -84,7 +102,8 @@ BAD = [
     ((*STATED, "--epochs", "some"), "epochs: 'some' is not allowed"),
     ((*STATED, "--access", "randum"), "did you mean random"),
     ((*STATED, "--html", "/no/such/folder/report.html"), "/no/such/folder/report.html"),
-    ((*STATED[:2], *STATED[4:], *ON_EFS, "--write", "/no/such/job.yaml"), "EFS was chosen"),
+    ((*STATED, "--write", "/no/such/folder/job.yaml"), "/no/such/folder/job.yaml"),
+    ((*STATED, "--on", "2000-01-01"), "--on: the first price known is of 20"),
     (("no-such-file.yaml",), "no-such-file.yaml"),
     ((*STATED, "--prefer", "beauty"), "'beauty' is not one of"),
     ((*STATED, "--colour", "red"), "No such option"),

@@ -261,30 +261,44 @@ def recommend(  # noqa: PLR0917 - click passes them by name
         stated = {**(read(file) if file else {}), **{k: v for k, v in fields.items() if v is not None}}
         book = price_book.current()
         on = day.date() if day else datetime.now(UTC).date()
-        answer = decide.recommend(parse(stated), book, prefer=decide.Prefer(prefer), on=on)
-        if write:
-            write.write_text(job_file(answer), encoding="utf-8")
+        workload = parse(stated)
+        if day and (first := decide.first_price(book)) and on < first:
+            raise _BadInput(
+                f"--on: the first price known is of {first}, after {on}. Give that day or a later one."
+            )
+        answer = decide.recommend(workload, book, prefer=decide.Prefer(prefer), on=on)
+        written: list[Path] = []
+        not_written = ""
         if html:
             from trainfeed.report.page import page
 
             html.write_text(page(answer, book), encoding="utf-8")
+            written.append(html)
+        if write:
+            try:
+                write.write_text(job_file(answer), encoding="utf-8")
+                written.append(write)
+            except NotDeployableError as error:
+                not_written = f"no settings written: {error}"
     except WorkloadError as error:
         lines = "".join(f"\n  {fault}" for fault in error.faults)
         raise _BadInput(f"the workload cannot be used.{lines}") from error
     except OSError as error:
         raise _BadInput(f"{error.filename} cannot be written: {error.strerror}.") from error
-    except (BookError, NotDeployableError) as error:
+    except BookError as error:
         raise _BadInput(str(error)) from error
     if as_json:
         from trainfeed.report.document import document
 
         click.echo(json.dumps(document(answer), indent=2))
-        return
-    from trainfeed.report import recommendation
+    else:
+        from trainfeed.report import recommendation
 
-    recommendation.show(answer)
-    for written in filter(None, (html, write)):
-        click.echo(f"Wrote {written}.")
+        recommendation.show(answer)
+        for path in written:
+            click.echo(f"Wrote {path}.")
+    if not_written:
+        click.echo(not_written, err=True)
 
 
 @main.group()

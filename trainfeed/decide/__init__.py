@@ -25,6 +25,7 @@ __all__ = [
     "Recommendation",
     "Verdict",
     "compare",
+    "first_price",
     "recommend",
     "vary",
 ]
@@ -75,6 +76,19 @@ def recommend(
         flips=turns,
         assumptions=_assumptions(workload, chosen, packing),
         warnings=tuple(warnings(workload, chosen, packing, market)),
+    )
+
+
+def first_price(book: PriceBook) -> date | None:
+    """The day of the oldest price of a book; None where it has none. Before it nothing can be compared."""
+    return min(
+        (
+            record.date
+            for region in book.regions()
+            for key in book.keys(region)
+            for record in book.history(key, region=region)
+        ),
+        default=None,
     )
 
 
