@@ -133,3 +133,31 @@ def test_a_file_system_beyond_the_default_quota_is_warned_of():
     answer = recommend(huge, BOOK, on=ON, prefer=Prefer.TIME, flips=False)
     assert answer.chosen.source is SourceKind.LUSTRE
     assert any("SOURCE-LUSTRE-QUOTA" in warning for warning in answer.warnings)
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"region": "us-esat-1"}, "The Region us-esat-1 is not known here. Did you mean us-east-1?"),
+        ({"instance_type": "ml.g5.2xlrage"}, "ml.g5.2xlrage is not known here. Did you mean ml.g5.2xlarge?"),
+        ({"region": "xx-new-9"}, ""),
+        ({"region": "eu-west-1"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_slip_of_the_pen_is_the_first_warning(stated, said):
+    first, *others = recommend(
+        replace(SMALL_FILES, consumption=None, **stated), BOOK, on=ON, flips=False
+    ).warnings
+    assert said in first
+    assert ("Did you mean" in first) is bool(said)
+    assert not any("Did you mean" in each for each in others)
+
+
+def test_what_costs_far_more_than_the_cheapest_says_so():
+    dear = recommend(SMALL_FILES, BOOK, on=ON, prefer=Prefer.TIME, flips=False)
+    assert dear.chosen.kept
+    assert any("times as much as the cheapest way" in each for each in dear.warnings)
+    assert any("already made and filled" in each for each in dear.warnings)
+    cheap = recommend(SMALL_FILES, BOOK, on=ON, flips=False)
+    assert not any("times as much" in each for each in cheap.warnings)

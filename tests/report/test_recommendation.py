@@ -76,6 +76,15 @@ def test_the_first_line_is_the_answer():
     assert text(answer(NONE)).startswith("None of the five sources can feed this job.\n")
 
 
+def test_what_bills_by_the_month_is_told_with_the_runs_that_share_it():
+    said = " ".join(text(answer(replace(LARGE_FILES, runs_per_month=4))).split())
+    assert re.search(
+        r"Of that, \$0\.29 is S3 Standard storage: a run's share of what bills by the month, with 4 runs",
+        said,
+    )
+    assert "Of that" not in text(answer(NONE))
+
+
 def test_what_is_not_priced_costs_at_least_so_much():
     said = text(answer(UNPRICED), width=110)
     assert re.match(r"Use S3 FastFile: at least \$[\d.]+ a run \(about \$[\d.]+ with ", said)

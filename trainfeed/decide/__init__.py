@@ -75,7 +75,7 @@ def recommend(
         packing=packing,
         flips=turns,
         assumptions=_assumptions(workload, chosen, packing),
-        warnings=tuple(warnings(workload, chosen, packing, market)),
+        warnings=tuple(warnings(workload, judged.ranking, packing, market)),
     )
 
 

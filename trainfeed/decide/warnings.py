@@ -1,11 +1,12 @@
 """What to look out for with an answer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainfeed.decide.elsewhere import COMMON_INSTANCE
 from trainfeed.decide.judge import findings
 from trainfeed.decide.option import SIMPLER_AT, Market, Option
 from trainfeed.decide.recommendation import Packing
+from trainfeed.decide.spelling import slips
 from trainfeed.decide.words import count, money, seconds, si_bytes
 from trainfeed.prices.products import training
 from trainfeed.rules.choice import LONGEST_JOB
@@ -14,12 +15,23 @@ from trainfeed.workload import Access, Location, Workload
 
 #: So many names of stale prices are enough to make the point.
 _NAMED = 3
+#: So many times the cheapest is worth a word, whatever was preferred.
+_DEAR = 2
 
 
 def warnings(
-    workload: Workload, chosen: Option | None, packing: Packing | None, market: Market
+    workload: Workload, ranking: Sequence[Option], packing: Packing | None, market: Market
 ) -> Iterator[str]:
-    """The warnings, the weightiest first."""
+    """The warnings, the weightiest first.
+
+    Args:
+        workload: what was asked about.
+        ranking: what may be chosen, the best first.
+        packing: what packing the files would bring.
+        market: the prices.
+    """
+    chosen = ranking[0] if ranking else None
+    yield from slips(workload, market.book.regions())
     if workload.consumption is None:
         yield (
             "State how fast the model trains (330 images/s, or 80 min/epoch). Without it, time and cost are "
@@ -38,8 +50,15 @@ def warnings(
         yield "Pipe mode is an older mode: the script reads a named pipe, front to back, instead of files."
     if chosen.source is SourceKind.S3_FILE and (workload.spot or workload.restarts):
         yield "After each Spot interruption File mode downloads the dataset anew, and that is billed."
+    cheapest = min(ranking, key=lambda each: each.price)
+    if chosen.price > _DEAR * cheapest.price:
+        yield (
+            f"It costs {chosen.price / cheapest.price:.1f} times as much as the cheapest way, "
+            f"{cheapest.title} ({money(cheapest.price)} a run, done in {seconds(cheapest.estimate.total_seconds)})."
+        )
     if chosen.kept:
         yield (
+            "A run is timed on a file system that is already made and filled, which the first run waits for. "
             "A kept file system bills all month, used or not, and Scratch 2 keeps no second copy: S3 must "
             "stay the home of the data."
         )

@@ -1,6 +1,7 @@
 """The sentences of a recommendation, as terminal and page both say them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from trainfeed.decide import Dimension, Flip, Option, Prefer, Recommendation
 from trainfeed.decide.chart import ENDS, Node
@@ -85,6 +86,20 @@ def _merit(answer: Recommendation, chosen: Option, rivals: Sequence[Option]) -> 
 
 def _took(option: Option) -> float:
     return option.estimate.total_seconds
+
+
+def monthly(answer: Recommendation) -> str:
+    """How much of the cost bills by the month, and what share of it a run bears; empty where nothing does."""
+    chosen = answer.chosen
+    items = [item for item in chosen.cost.line_items if item.monthly and item.amount] if chosen else []
+    if not items:
+        return ""
+    parts = _listed(f"{money(item.amount or Decimal(0))} is {item.name}" for item in items)
+    runs = answer.workload.runs_per_month
+    return (
+        f"Of that, {parts}: a run's share of what bills by the month, with {_counted(round(runs, 1), 'run')} "
+        "a month (--runs-per-month)."
+    )
 
 
 def chart_says(answer: Recommendation) -> str:

@@ -33,6 +33,8 @@ def lines(answer: Recommendation, width: int) -> Iterator[str]:
     """The answer line by line, styled."""
     yield (_good if answer.chosen else _bad)(fill(say.headline(answer), width))
     yield fill(say.reason(answer), width)
+    if share := say.monthly(answer):
+        yield fill(share, width)
     yield from _chart(answer, width)
     yield from _sources(answer, width)
     yield from _list("What would change it", _changes(answer), width)
