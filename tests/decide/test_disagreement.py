@@ -161,3 +161,19 @@ def test_what_costs_far_more_than_the_cheapest_says_so():
     assert any("already made and filled" in each for each in dear.warnings)
     cheap = recommend(SMALL_FILES, BOOK, on=ON, flips=False)
     assert not any("times as much" in each for each in cheap.warnings)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "region", "hourly", "said"),
+    [
+        ("ml.p5.4xlarge", "us-east-1", 63.296 / 12, "ml.p5.48xlarge in proportion to virtual CPUs"),
+        ("ml.p4d.24xlarge", "xx-new-9", 25.251, "another Region's price"),
+        ("ml.x9.new", "us-east-1", 1.515, "ml.g5.2xlarge for the instance, which may be far off"),
+    ],
+)
+def test_a_price_is_borrowed_within_the_family(instance_type, region, hourly, said):
+    workload = replace(SMALL_FILES, instance_type=instance_type, region=region)
+    answer = recommend(workload, BOOK, on=ON, flips=False)
+    (line,) = (item for item in answer.chosen.compared.line_items if item.name.endswith(" training"))
+    assert float(line.rate) == pytest.approx(hourly)
+    assert any(said in each for each in answer.warnings)

@@ -54,7 +54,7 @@ def warnings(
     if chosen.price > _DEAR * cheapest.price:
         yield (
             f"It costs {chosen.price / cheapest.price:.1f} times as much as the cheapest way, "
-            f"{cheapest.title} ({money(cheapest.price)} a run, done in {seconds(cheapest.estimate.total_seconds)})."
+            f"{cheapest.title} ({money(cheapest.price)} a run, {seconds(cheapest.estimate.total_seconds)})."
         )
     if chosen.kept:
         yield (
@@ -86,7 +86,12 @@ def warnings(
 def _borrowed(workload: Workload, chosen: Option) -> str:
     own = training(workload.instance_type)
     keys = {item.price.key for item in chosen.compared.line_items if item.price}
-    return "another Region's price" if own in keys else f"the price of {COMMON_INSTANCE} for the instance"
+    if own in keys:
+        return "another Region's price"
+    other = next((key for key in keys if key.startswith(training(""))), "").removeprefix(training(""))
+    if other.rpartition(".")[0] == workload.instance_type.rpartition(".")[0]:
+        return f"the price of {other} in proportion to virtual CPUs for the instance"
+    return f"the price of {COMMON_INSTANCE} for the instance, which may be far off"
 
 
 def _pack(workload: Workload, packing: Packing) -> str:
