@@ -177,3 +177,27 @@ def test_a_price_is_borrowed_within_the_family(instance_type, region, hourly, sa
     (line,) = (item for item in answer.chosen.compared.line_items if item.name.endswith(" training"))
     assert float(line.rate) == pytest.approx(hourly)
     assert any(said in each for each in answer.warnings)
+
+
+@pytest.mark.parametrize(
+    ("stated", "warned"),
+    [
+        ({}, True),
+        ({"volume_size_gib": 200}, False),
+        ({"instance_type": "ml.g5.2xlarge"}, False),
+        # FastFile is far cheaper there, whatever the volume.
+        ({"instance_type": "ml.p3.2xlarge"}, False),
+        ({"size_bytes": 400 * GB}, False),
+    ],
+)
+def test_a_volume_that_would_be_faster_is_named(stated, warned):
+    workload = replace(
+        SMALL_FILES,
+        files=1000,
+        instance_type="ml.p3.8xlarge",
+        epochs=20,
+        consumption=SecondsPerEpoch(seconds=1),
+    )
+    workload = replace(workload, **{"size_bytes": 90 * GB, **stated})
+    answer = recommend(workload, BOOK, on=ON, prefer=Prefer.SIMPLICITY, flips=False)
+    assert any("volume of 334 GiB is faster" in each for each in answer.warnings) is warned

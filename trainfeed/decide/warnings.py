@@ -1,10 +1,11 @@
 """What to look out for with an answer."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from trainfeed.decide.elsewhere import COMMON_INSTANCE
 from trainfeed.decide.judge import findings
-from trainfeed.decide.option import SIMPLER_AT, Market, Option
+from trainfeed.decide.option import EVEN, SIMPLER_AT, Market, Option, options
 from trainfeed.decide.recommendation import Packing
 from trainfeed.decide.spelling import slips
 from trainfeed.decide.words import count, money, seconds, si_bytes
@@ -17,6 +18,8 @@ from trainfeed.workload import Access, Location, Workload
 _NAMED = 3
 #: So many times the cheapest is worth a word, whatever was preferred.
 _DEAR = 2
+#: gp2 is at its fastest from this size on (rates.GP2_FASTEST).
+_FAST_VOLUME_GIB = 334
 
 
 def warnings(
@@ -50,6 +53,7 @@ def warnings(
         yield "Pipe mode is an older mode: the script reads a named pipe, front to back, instead of files."
     if chosen.source is SourceKind.S3_FILE and (workload.spot or workload.restarts):
         yield "After each Spot interruption File mode downloads the dataset anew, and that is billed."
+    yield from _volume(workload, ranking, market)
     cheapest = min(ranking, key=lambda each: each.price)
     if chosen.price > _DEAR * cheapest.price:
         yield (
@@ -81,6 +85,23 @@ def warnings(
             f'what costs "about", and the ranking, takes {_borrowed(workload, chosen)}.'
         )
     yield from _stale(chosen, market)
+
+
+def _volume(workload: Workload, ranking: Sequence[Option], market: Market) -> Iterator[str]:
+    """A larger volume is a faster one, and may pay for itself."""
+    file = next((each for each in ranking if each.source is SourceKind.S3_FILE and not each.packed), None)
+    if file is None or workload.volume_size_gib is not None or not file.estimate.usage.volume_gib_seconds:
+        return
+    if file.estimate.usage.volume_gib_seconds >= _FAST_VOLUME_GIB * file.estimate.usage.instance_seconds:
+        return
+    (larger,) = options(replace(workload, volume_size_gib=_FAST_VOLUME_GIB), SourceKind.S3_FILE, market)
+    took, takes = file.estimate.total_seconds, larger.estimate.total_seconds
+    pays = EVEN * takes < took and larger.price < file.price
+    if pays and float(larger.price) < EVEN * float(ranking[0].price):
+        yield (
+            f"A volume of {_FAST_VOLUME_GIB} GiB is faster than one that just holds the data: with it, S3 "
+            f"File costs {money(larger.price)} a run and takes {seconds(takes)} (--volume-size)."
+        )
 
 
 def _borrowed(workload: Workload, chosen: Option) -> str:
