@@ -92,6 +92,9 @@ def _volume(workload: Workload, ranking: Sequence[Option], market: Market) -> It
     file = next((each for each in ranking if each.source is SourceKind.S3_FILE and not each.packed), None)
     if file is None or workload.volume_size_gib is not None or not file.estimate.usage.volume_gib_seconds:
         return
+    # The fastest volume is not twice as fast as the slowest.
+    if file.price > 2 * ranking[0].price:
+        return
     if file.estimate.usage.volume_gib_seconds >= _FAST_VOLUME_GIB * file.estimate.usage.instance_seconds:
         return
     (larger,) = options(replace(workload, volume_size_gib=_FAST_VOLUME_GIB), SourceKind.S3_FILE, market)
