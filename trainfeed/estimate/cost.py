@@ -123,7 +123,7 @@ def cost(
         on: the day whose prices hold; a price first seen later is not known that day.
         s3_class: how the dataset is stored in S3.
     """
-    runs = Decimal(_sharing(usage))
+    runs = _decimal(_sharing(usage))
     items = tuple(
         _line(key, quantity, book.price(key, region=region, on=on), runs=runs if monthly else None)
         for key, quantity, monthly in _uses(usage, s3_class)
@@ -172,47 +172,52 @@ def _line(key: str, quantity: Decimal, price: PriceRecord | None, *, runs: Decim
 def _uses(usage: Usage, s3_class: S3Class) -> Iterator[tuple[str, Decimal, bool]]:
     """What is used: the product's key, the quantity in its unit, and whether that is a month's."""
     if usage.instance_seconds:
-        yield products.training(usage.instance_type), Decimal(usage.instance_seconds) / _HOUR, False
+        yield products.training(usage.instance_type), _decimal(usage.instance_seconds) / _HOUR, False
     if usage.volume_gib_seconds:
-        yield products.VOLUME, Decimal(usage.volume_gib_seconds) / MONTH_SECONDS, False
+        yield products.VOLUME, _decimal(usage.volume_gib_seconds) / MONTH_SECONDS, False
     if usage.lustre:
         yield _lustre(usage.lustre)
     if usage.efs:
         yield from _efs(usage.efs)
     if usage.s3_tier1_requests:
-        yield products.S3_TIER1, Decimal(usage.s3_tier1_requests) / _THOUSAND, False
+        yield products.S3_TIER1, _decimal(usage.s3_tier1_requests) / _THOUSAND, False
     if usage.s3_tier2_requests:
-        yield products.S3_TIER2, Decimal(usage.s3_tier2_requests) / _THOUSAND, False
+        yield products.S3_TIER2, _decimal(usage.s3_tier2_requests) / _THOUSAND, False
     if usage.s3_stored_bytes:
-        yield _S3_STORAGE[s3_class], Decimal(usage.s3_stored_bytes) / BILLED_GB, True
+        yield _S3_STORAGE[s3_class], _decimal(usage.s3_stored_bytes) / BILLED_GB, True
     if usage.interface_endpoint_seconds:
-        yield products.ENDPOINT, Decimal(usage.interface_endpoint_seconds) / _HOUR, False
+        yield products.ENDPOINT, _decimal(usage.interface_endpoint_seconds) / _HOUR, False
     if usage.cross_zone_bytes:
         # Billed where it leaves a zone, and again where it enters one.
-        yield products.CROSS_ZONE, Decimal(usage.cross_zone_bytes) / BILLED_GB * _BOTH_WAYS, False
+        yield products.CROSS_ZONE, _decimal(usage.cross_zone_bytes) / BILLED_GB * _BOTH_WAYS, False
+
+
+def _decimal(quantity: float) -> Decimal:
+    """A quantity to its millionth part: by way of a whole number, which takes a fifth of the time."""
+    return Decimal(round(quantity * 1_000_000)).scaleb(-6)
 
 
 def _lustre(use: LustreUse) -> tuple[str, Decimal, bool]:
     # Once, however many instances mount it; by its provisioned GiB, however full it is.
-    key, capacity = products.lustre(use.deployment_type), Decimal(use.capacity_gib)
+    key, capacity = products.lustre(use.deployment_type), _decimal(use.capacity_gib)
     if use.seconds is None:
         return key, capacity, True
-    return key, capacity * Decimal(use.seconds) / MONTH_SECONDS, False
+    return key, capacity * _decimal(use.seconds) / MONTH_SECONDS, False
 
 
 def _efs(use: EfsUse) -> Iterator[tuple[str, Decimal, bool]]:
-    stored = Decimal(use.stored_bytes) / BILLED_GB
+    stored = _decimal(use.stored_bytes) / BILLED_GB
     yield products.EFS_STANDARD, stored, True
     match use.throughput:
         case EfsThroughput.ELASTIC:
             # Bills what is read whole: the third at which reads count is the throughput meter's alone,
             # https://docs.aws.amazon.com/efs/latest/ug/metered-sizes.html.
             if use.read_bytes:
-                yield products.EFS_READ, Decimal(use.read_bytes) / BILLED_GB, False
+                yield products.EFS_READ, _decimal(use.read_bytes) / BILLED_GB, False
             if use.written_bytes:
-                yield products.EFS_WRITE, Decimal(use.written_bytes) / BILLED_GB, False
+                yield products.EFS_WRITE, _decimal(use.written_bytes) / BILLED_GB, False
         case EfsThroughput.PROVISIONED:
-            provisioned = Decimal(use.provisioned_mib_per_second or 0)
+            provisioned = _decimal(use.provisioned_mib_per_second or 0)
             beyond = provisioned - stored * EFS_INCLUDED_MIBPS_PER_GIB
             if beyond > 0:
                 yield products.EFS_PROVISIONED, beyond, True

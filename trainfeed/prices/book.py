@@ -26,6 +26,8 @@ class PriceBook:
         self._given = tuple(records)
         self._folders = folders
         self._regions: dict[str, _Region] = {}
+        # A sweep over workloads asks for the same few prices by the million.
+        self._found: dict[tuple[str, str, date], PriceRecord | None] = {}
         self._names: tuple[str, ...] | None = None
 
     @classmethod
@@ -51,10 +53,12 @@ class PriceBook:
         Raises:
             BookError: a file of the Region cannot be read.
         """
-        for record in self._region(region).get(key, ()):
-            if record.date <= on:
-                return record
-        return None
+        asked = (key, region, on)
+        try:
+            return self._found[asked]
+        except KeyError:
+            newest = (record for record in self._region(region).get(key, ()) if record.date <= on)
+            return self._found.setdefault(asked, next(newest, None))
 
     def history(self, key: str, *, region: str) -> tuple[PriceRecord, ...]:
         """Every record of a product in a Region, the newest first."""
